@@ -148,7 +148,7 @@ int check(const struct mxefi_ep *ep, enum mxefi_form form, enum fi_op op,
 	if (!ep->enabled)
 		return -FI_EOPBADSTATE;
 	if ((ep->caps & need) != need ||
-	    flags & (FI_TAGGED | FI_REMOTE_CQ_DATA | FI_FENCE) ||
+	    flags & (FI_TAGGED | FI_REMOTE_CQ_DATA) ||
 	    !supported(ep->dom, form, op, datatype))
 		return -FI_EOPNOTSUPP;
 	return 0;

@@ -22,7 +22,8 @@
 #define RMA_MODIFIERS (FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)
 #define DOMAIN_CAPS (FI_LOCAL_COMM | FI_REMOTE_COMM)
 /* Not implied by hints without them. */
-#define EXTRAS (FI_MULTI_RECV | FI_DIRECTED_RECV)
+#define RX_EXTRAS (FI_MULTI_RECV | FI_DIRECTED_RECV)
+#define EXTRAS (FI_FENCE | RX_EXTRAS)
 #define CAPS (PRIMARY | MODIFIERS | EXTRAS | DOMAIN_CAPS)
 #define TX_FLAGS (FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | \
 		  FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
@@ -206,7 +207,7 @@ static bool match(const struct fi_info *h, uint32_t version,
 static void set_attrs(struct fi_info *info, enum fi_ep_type type)
 {
 	*info->tx_attr = (struct fi_tx_attr){
-		.caps = info->caps & (PRIMARY | TX_MODIFIERS),
+		.caps = info->caps & (PRIMARY | TX_MODIFIERS | FI_FENCE),
 		.msg_order = MSG_ORDER,
 		.inject_size = MXEFI_INJECT_SIZE,
 		.size = MXEFI_TX_SIZE,
@@ -214,7 +215,7 @@ static void set_attrs(struct fi_info *info, enum fi_ep_type type)
 		.rma_iov_limit = MXEFI_IOV_LIMIT,
 	};
 	*info->rx_attr = (struct fi_rx_attr){
-		.caps = info->caps & (PRIMARY | RX_MODIFIERS | EXTRAS),
+		.caps = info->caps & (PRIMARY | RX_MODIFIERS | RX_EXTRAS),
 		.msg_order = MSG_ORDER,
 		.size = MXEFI_RX_SIZE,
 		.iov_limit = MXEFI_IOV_LIMIT,

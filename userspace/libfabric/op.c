@@ -12,6 +12,7 @@
 #include "domain.h"
 #include "ep.h"
 #include "op.h"
+#include "peer.h"
 #include "progress.h"
 #include "sizes.h"
 #include "wr.h"
@@ -58,6 +59,8 @@ struct mxefi_op *mxefi_op_alloc(struct mxefi_ep *ep, struct mxefi_peer *peer,
 	op->refs = 0;
 	op->err = 0;
 	op->wants_fin = false;
+	op->fence = op_flags & FI_FENCE;
+	op->begun = false;
 	op->completion = !no_event &&
 			 (!ep->tx_selective || op_flags & FI_COMPLETION);
 	op->flags = completion_flags;
@@ -98,6 +101,8 @@ void mxefi_op_put(struct mxefi_op *op, int err)
 		op->err = err;
 	if (--op->refs)
 		return;
+	if (op->begun)
+		op->peer->begun--;
 	if (!ep->closing) {
 		mxefi_cntr_count(op->cntr, op->err);
 		if (ep->tx_cq && (op->completion || op->err))

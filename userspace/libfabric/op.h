@@ -26,6 +26,8 @@ struct mxefi_op {
 	bool used;
 	bool wants_fin;
 	bool completion;		/* report success to the CQ */
+	bool fence;			/* waits for all earlier ones to the peer */
+	bool begun;			/* a request was posted */
 	uint32_t generation;
 	unsigned int refs;		/* requests and FINs that are outstanding */
 	int err;

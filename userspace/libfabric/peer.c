@@ -157,6 +157,26 @@ static void post(struct mxefi_wr *wr)
 	}
 }
 
+/*
+ * True if an operation waits for those before it, and so do all behind it.
+ * Requests are posted in order, so each one that has begun is before it.
+ * Answers do not wait, because a peer with a fence may wait for them.
+ */
+static bool is_fenced(const struct mxefi_wr *wr)
+{
+	return wr->op && wr->op->fence && !wr->op->begun && wr->peer->begun;
+}
+
+/* Posts a request of an operation. */
+static void begin(struct mxefi_wr *wr)
+{
+	if (wr->op && !wr->op->begun) {
+		wr->op->begun = true;
+		wr->peer->begun++;
+	}
+	post(wr);
+}
+
 static void flush_answers(struct mxefi_peer *peer)
 {
 	while (peer->answers && peer->channel->ready(peer)) {
@@ -177,7 +197,7 @@ void mxefi_peer_flush(struct mxefi_peer *peer)
 		struct mxefi_wr *wr = peer->pending;
 
 		if ((peer->loops && peer->hold != wr->op) ||
-		    (peer->is_stopped && wr->is_message))
+		    (peer->is_stopped && wr->is_message) || is_fenced(wr))
 			break;
 		if (!peer->channel->ready(peer))
 			break;
@@ -188,7 +208,7 @@ void mxefi_peer_flush(struct mxefi_peer *peer)
 			peer->hold = wr->op;
 			peer->loops++;
 		}
-		post(wr);
+		begin(wr);
 	}
 }
 
@@ -198,8 +218,9 @@ void mxefi_wr_submit(struct mxefi_wr *wr)
 
 	/* Nothing holds back a request that is neither a loop nor a message. */
 	if (!wr->loop && !(wr->is_message && peer->is_stopped) &&
-	    !peer->pending && !peer->loops && peer->channel->ready(peer)) {
-		post(wr);
+	    !peer->pending && !peer->loops && !is_fenced(wr) &&
+	    peer->channel->ready(peer)) {
+		begin(wr);
 		return;
 	}
 	wr->next = NULL;

@@ -34,6 +34,8 @@ struct mxefi_peer {
 	unsigned int posted;		/* requests in the send queue */
 	unsigned int loops;		/* in flight */
 	struct mxefi_op *hold;		/* has these loops */
+	/* Operations with a posted request that have not ended. */
+	unsigned int begun;
 	bool is_stopped;		/* takes no messages at the moment */
 	/* Requests that wait for the channel: answers, and all others. */
 	struct mxefi_wr *answers, **answers_tail;
@@ -81,8 +83,8 @@ unsigned int mxefi_peer_access(const struct mxefi_ep *ep);
  * mxefi_peer_flush() - Posts pending requests.
  * @peer: peer
  *
- * Stops when the channel is not ready, a loop holds back the requests, or the
- * next one is a message that the peer does not take.
+ * Stops when the channel is not ready, a loop or a fence holds back the
+ * requests, or the next one is a message that the peer does not take.
  */
 void mxefi_peer_flush(struct mxefi_peer *peer);
 

@@ -267,6 +267,8 @@ static void on_fin(struct mxefi_conn *conn, const struct mxefi_msg *msg)
 		return;
 	op->wants_fin = false;
 	mxefi_op_put(op, (int)(msg->err & 0xffff));
+	/* A fence may have waited for it. */
+	mxefi_peer_flush(&conn->peer);
 }
 
 static void on_message(struct mxefi_conn *conn, const struct mxefi_msg *msg,

@@ -142,7 +142,7 @@ static ssize_t start(struct mxefi_ep *ep, const struct fi_msg_rma *msg,
 
 	if (!ep->enabled)
 		return -FI_EOPBADSTATE;
-	if (!(ep->caps & FI_RMA) || !(ep->caps & need) || flags & FI_FENCE)
+	if (!(ep->caps & FI_RMA) || !(ep->caps & need))
 		return -FI_EOPNOTSUPP;
 	if (msg->iov_count > MXEFI_IOV_LIMIT || !msg->rma_iov_count ||
 	    msg->rma_iov_count > MXEFI_IOV_LIMIT)

@@ -62,7 +62,7 @@ static ssize_t check(const struct mxefi_ep *ep, uint64_t kind,
 
 	if (!ep->enabled)
 		return -FI_EOPBADSTATE;
-	if (!(ep->caps & kind) || !(ep->caps & FI_SEND) || flags & FI_FENCE)
+	if (!(ep->caps & kind) || !(ep->caps & FI_SEND))
 		return -FI_EOPNOTSUPP;
 	if (m->iov_count > MXEFI_IOV_LIMIT)
 		return -FI_EINVAL;

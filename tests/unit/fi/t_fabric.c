@@ -20,7 +20,7 @@
 
 static struct end a, b;
 static fi_addr_t to_a, to_b;
-static uint8_t out[LONG_SIZE], in[LONG_SIZE];
+static uint8_t out[LONG_SIZE], in[LONG_SIZE], got_message[8];
 
 /* Opens two endpoints and connects them. */
 static void open_pair(uint64_t caps)
@@ -757,6 +757,101 @@ static void test_late_answer(enum ibv_qp_state state)
 	fake_device.has_dc = false;
 }
 
+static ssize_t fenced_rma(bool is_read, void *local, const struct fid_mr *mr, size_t offset,
+			  void *context)
+{
+	struct iovec iov = { local, 8 };
+	struct fi_rma_iov rma = { (uintptr_t)in + offset, 8, mr->key };
+	struct fi_msg_rma m = {
+		.msg_iov = &iov, .iov_count = 1, .addr = to_b, .rma_iov = &rma,
+		.rma_iov_count = 1, .context = context,
+	};
+
+	return is_read ? fi_readmsg(a.ep, &m, FI_FENCE) :
+			 fi_writemsg(a.ep, &m, FI_FENCE);
+}
+
+/* An operation with a fence, and those behind it, wait for those before it. */
+static void test_fence(bool dc)
+{
+	struct fi_cq_tagged_entry e;
+	uint64_t got[4] = { 0 };
+	struct fid_mr *mr;
+	int early = 0;
+
+	fake_device.has_dc = dc;
+	setenv("FI_MXE_DC", dc ? "1" : "0", 1);
+	open_pair(dc ? FI_RMA : CAPS);
+	must(fi_mr_reg(b.domain, in, LONG_SIZE, FI_REMOTE_WRITE | FI_REMOTE_READ,
+		       0, 0, 0, &mr, NULL), "fi_mr_reg");
+	fake_device_set(reads_stop, true);
+	must(fi_read(a.ep, &got[0], 8, NULL, to_b, (uintptr_t)in, mr->key,
+		     &got[0]), "fi_read");
+	wait_reads(1);
+	must(fi_read(a.ep, &got[1], 8, NULL, to_b, (uintptr_t)in, mr->key,
+		     &got[1]), "fi_read");
+	wait_reads(2);
+	must(fenced_rma(true, &got[2], mr, 0, &got[2]), "fi_readmsg");
+	must(fi_read(a.ep, &got[3], 8, NULL, to_b, (uintptr_t)in, mr->key,
+		     &got[3]), "fi_read");
+	for (int i = 0; i < 100; i++)
+		early += fi_cq_read(a.cq, &e, 1) != -FI_EAGAIN;
+	is_int(early, 0, "reads that are stopped do not complete");
+	is_int((int)fake_device_get(num_stopped), 2,
+	       "a read with a fence and the next one wait, DC: %d", dc);
+	fake_device_set(reads_stop, false);
+	for (int i = 0; i < 4; i++)
+		is_int(wait_one(a.cq, &got[i]), 0, "... read %d completes", i);
+	must(fi_close(&mr->fid), "fi_close mr");
+	close_pair();
+	fake_device.has_dc = false;
+}
+
+/* A fence waits for the receiver of an earlier message, but nobody for it. */
+static void test_fence_messages(bool dies)
+{
+	struct iovec iov = { out, 8 };
+	struct fi_msg m = {
+		.msg_iov = &iov, .iov_count = 1, .context = out,
+	};
+	static uint64_t word = 7;
+	struct fid_mr *mr;
+
+	open_pair(CAPS);
+	m.addr = to_b;
+	must(fi_mr_reg(b.domain, in, 16, FI_REMOTE_WRITE, 0, 0, 0, &mr, NULL),
+	     "fi_mr_reg");
+	memset(in, 0, 16);
+	must(fi_sendmsg(a.ep, &m, FI_DELIVERY_COMPLETE), "fi_sendmsg");
+	must(fi_write(a.ep, &word, 8, NULL, to_b, (uintptr_t)in, mr->key, &word),
+	     "fi_write");
+	is_int(wait_one(a.cq, &word), 0, "a write overtakes a message");
+	must(fenced_rma(false, &word, mr, 8, &word), "fi_writemsg");
+	/* Both ends of this message answer. */
+	must(fi_recv(a.ep, in + 16, LONG_SIZE - 16, NULL, FI_ADDR_UNSPEC, in),
+	     "fi_recv");
+	must(fi_send(b.ep, out + 16, LONG_SIZE - 16, NULL, to_a, in), "fi_send");
+	is_int(wait_one(a.cq, in), 0, "... one with a fence holds back no answers");
+	is_int(wait_one(b.cq, in), 0, "... of either endpoint");
+	is_u64(((uint64_t *)in)[1], 0, "... and waits");
+	if (dies) {
+		must(fi_close(&mr->fid), "fi_close mr");
+		is_int(close_end(&b), 0, "... the peer is closed");
+		is_int(wait_one(a.cq, &word), FI_ESHUTDOWN, "... and it fails");
+		is_int(wait_one(a.cq, out), FI_ESHUTDOWN, "... with the message");
+		is_int(close_end(&a), 0, "... and the endpoint is closed");
+		return;
+	}
+	must(fi_recv(b.ep, got_message, 8, NULL, FI_ADDR_UNSPEC, got_message),
+	     "fi_recv");
+	is_int(wait_one(b.cq, got_message), 0, "... until the message is received");
+	is_int(wait_one(a.cq, out), 0, "... and has completed");
+	is_int(wait_one(a.cq, &word), 0, "... and completes");
+	is_u64(((uint64_t *)in)[1], 7, "... with its data");
+	must(fi_close(&mr->fid), "fi_close mr");
+	close_pair();
+}
+
 int main(void)
 {
 	plan(0);
@@ -781,6 +876,10 @@ int main(void)
 	test_flood_dies();
 	test_vector_write(false);
 	test_vector_write(true);
+	test_fence(false);
+	test_fence(true);
+	test_fence_messages(false);
+	test_fence_messages(true);
 	test_late_answer(IBV_QPS_SQD);
 	test_late_answer(IBV_QPS_ERR);
 	return done_testing();

@@ -498,6 +498,38 @@ static void test_order(void)
 	is_int(good, 8, "... and are executed in order");
 }
 
+/* A write with a fence follows atomics that are loops. */
+static void test_fence(void)
+{
+	float two[64], last = 7;
+	struct fi_ioc iov = { &last, 1 };
+	struct fi_rma_ioc rma = { (uintptr_t)memory, 1, target.key };
+	struct fi_msg_atomic msg = {
+		.msg_iov = &iov, .iov_count = 1, .addr = peer, .rma_iov = &rma,
+		.rma_iov_count = 1, .datatype = FI_FLOAT, .op = FI_ATOMIC_WRITE,
+		.context = &last,
+	};
+	float *v = (float *)memory;
+	int good = 0;
+
+	for (int i = 0; i < 64; i++) {
+		two[i] = 2;
+		v[i] = 1;
+	}
+	for (int i = 0; i < 3; i++)
+		must(fi_atomic(end.ep, two, 64, NULL, peer, (uintptr_t)memory,
+			       target.key, FI_FLOAT, FI_PROD, two), "fi_atomic");
+	must(fi_atomicmsg(end.ep, &msg, FI_FENCE), "fi_atomicmsg");
+	for (int i = 0; i < 3; i++)
+		good += !wait_one(end.cq, two);
+	is_int(good, 3, "three products complete");
+	is_int(wait_one(end.cq, &last), 0, "... before a write with a fence");
+	for (int i = 1; i < 64; i++)
+		good += v[i] == 8;
+	is_int(good, 66, "... and multiply");
+	ok(v[0] == 7, "... and the write is last");
+}
+
 static void test_contention(void)
 {
 	struct fid_ep *eps[3] = { end.ep };
@@ -570,8 +602,8 @@ static void test_refused(void)
 	is_int(fi_atomic(end.ep, v, 1, NULL, 77, addr, target.key,
 			 FI_UINT32, FI_SUM, NULL), -FI_EINVAL,
 	       "an address that was not inserted is refused");
-	is_int(fi_atomicmsg(end.ep, &msg, FI_FENCE), -FI_EOPNOTSUPP,
-	       "FI_FENCE is refused");
+	is_int(fi_atomicmsg(end.ep, &msg, FI_TAGGED), -FI_EOPNOTSUPP,
+	       "FI_TAGGED is refused");
 	is_int(fi_tsend(end.ep, v, 4, NULL, peer, 0, NULL), -FI_EOPNOTSUPP,
 	       "tagged messages are refused, as they were not asked for");
 	is_int(fi_close(&end.cq->fid), -FI_EBUSY,
@@ -683,6 +715,7 @@ int main(void)
 	test_table();
 	test_vectors();
 	test_order();
+	test_fence();
 	test_rma();
 	test_refused();
 	kill(child.pid, SIGCONT);
