@@ -29,12 +29,21 @@ const struct mxefi_addr *mxefi_av_get(struct mxefi_av *av, fi_addr_t fi_addr)
 	return &av->addrs[fi_addr];
 }
 
+fi_addr_t mxefi_av_find(const struct mxefi_av *av, const struct mxefi_addr *addr)
+{
+	for (size_t i = 0; i < av->count; i++)
+		if (!memcmp(&av->addrs[i], addr, sizeof(*addr)))
+			return i;
+	return FI_ADDR_NOTAVAIL;
+}
+
 /*
  * Adds an address in the first free place, because programs that insert an
  * address again into a table expect its old index. Returns its index, or -1.
  */
 static ssize_t add(struct mxefi_av *av, const struct mxefi_addr *addr)
 {
+	av->changes++;
 	for (size_t i = 0; av->removed && i < av->count; i++) {
 		if (av->addrs[i].id)
 			continue;
@@ -136,6 +145,7 @@ static int av_remove(struct fid_av *fid, fi_addr_t *fi_addr, size_t count,
 		}
 		memset(&av->addrs[fi_addr[i]], 0, sizeof(*av->addrs));
 		av->removed++;
+		av->changes++;
 	}
 	pthread_mutex_unlock(&av->dom->lock);
 	return ret;
@@ -221,6 +231,7 @@ int mxefi_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
 	if (attr->type == FI_AV_UNSPEC)
 		attr->type = FI_AV_TABLE;
 	av->dom = dom;
+	av->changes = 1;
 	av->fid.fid.fclass = FI_CLASS_AV;
 	av->fid.fid.context = context;
 	av->fid.fid.ops = &av_fi_ops;

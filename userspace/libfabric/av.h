@@ -15,6 +15,7 @@ struct mxefi_av {
 	unsigned int users;
 	struct mxefi_addr *addrs;	/* id 0: removed */
 	size_t size, count, removed;
+	uint64_t changes;	/* insertions and removals; from 1 */
 };
 
 int mxefi_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
@@ -28,5 +29,14 @@ int mxefi_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
  * Return: the address of the peer, or NULL if @fi_addr is not valid.
  */
 const struct mxefi_addr *mxefi_av_get(struct mxefi_av *av, fi_addr_t fi_addr);
+
+/**
+ * mxefi_av_find() - Finds the first place of an address.
+ * @av: address vector
+ * @addr: address
+ *
+ * Return: address of libfabric, or FI_ADDR_NOTAVAIL.
+ */
+fi_addr_t mxefi_av_find(const struct mxefi_av *av, const struct mxefi_addr *addr);
 
 #endif /* MXEFI_AV_H */

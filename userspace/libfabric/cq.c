@@ -41,7 +41,7 @@ static inline void update_fd(struct mxefi_cq *cq, bool was_empty)
 static bool grow(struct mxefi_cq *cq)
 {
 	size_t size = cq->size * 2;
-	struct fi_cq_err_entry *ring = calloc(size, sizeof(*ring));
+	struct mxefi_completion *ring = calloc(size, sizeof(*ring));
 
 	if (!ring)
 		return false;
@@ -56,7 +56,7 @@ static bool grow(struct mxefi_cq *cq)
 
 /* Returns the place of the next event, or NULL if the queue is overrun. */
 static inline __attribute__((always_inline))
-struct fi_cq_err_entry *next_event(struct mxefi_cq *cq)
+struct mxefi_completion *next_event(struct mxefi_cq *cq)
 {
 	if (cq->overrun)
 		return NULL;
@@ -76,9 +76,9 @@ static void add_event(struct mxefi_cq *cq)
 	mxefi_progress_wake(cq->dom);
 }
 
-void mxefi_cq_push(struct mxefi_cq *cq, const struct fi_cq_err_entry *event)
+void mxefi_cq_push(struct mxefi_cq *cq, const struct mxefi_completion *event)
 {
-	struct fi_cq_err_entry *next = next_event(cq);
+	struct mxefi_completion *next = next_event(cq);
 
 	if (!next)
 		return;
@@ -89,20 +89,23 @@ void mxefi_cq_push(struct mxefi_cq *cq, const struct fi_cq_err_entry *event)
 void mxefi_cq_push_op(struct mxefi_cq *cq, void *context, uint64_t flags,
 		      int err)
 {
-	struct fi_cq_err_entry *next = next_event(cq);
+	struct mxefi_completion *next = next_event(cq);
+	struct fi_cq_err_entry *entry;
 
 	if (!next)
 		return;
 	/* All that programs read: see take() and cq_readerr(). */
-	next->op_context = context;
-	next->flags = flags;
-	next->len = 0;
-	next->buf = NULL;
-	next->data = 0;
-	next->tag = 0;
-	next->olen = 0;
-	next->err = err;
-	next->prov_errno = err;
+	entry = &next->entry;
+	entry->op_context = context;
+	entry->flags = flags;
+	entry->len = 0;
+	entry->buf = NULL;
+	entry->data = 0;
+	entry->tag = 0;
+	entry->olen = 0;
+	entry->err = err;
+	entry->prov_errno = err;
+	next->src = FI_ADDR_NOTAVAIL;
 	add_event(cq);
 }
 
@@ -137,16 +140,16 @@ static ssize_t take(struct mxefi_cq *cq, void *buf, size_t count,
 {
 	size_t n;
 
-	if (cq->count ? cq->ring[cq->head].err : cq->overrun)
+	if (cq->count ? cq->ring[cq->head].entry.err : cq->overrun)
 		return -FI_EAVAIL;
 	for (n = 0; n < count && cq->count; n++) {
-		const struct fi_cq_err_entry *event = &cq->ring[cq->head];
+		const struct mxefi_completion *event = &cq->ring[cq->head];
 
-		if (event->err)
+		if (event->entry.err)
 			break;
-		buf = store(buf, event, cq->format);
+		buf = store(buf, &event->entry, cq->format);
 		if (src)
-			src[n] = FI_ADDR_NOTAVAIL;
+			src[n] = event->src;
 		cq->head = (cq->head + 1) % cq->size;
 		cq->count--;
 	}
@@ -176,26 +179,52 @@ static ssize_t cq_read(struct fid_cq *fid, void *buf, size_t count)
 	return cq_readfrom(fid, buf, count, NULL);
 }
 
+/*
+ * Hands out the address of a sender that is not in the address vector. Without
+ * a buffer of the caller, it stays until the next error is read.
+ */
+static void set_err_data(struct mxefi_cq *cq, struct fi_cq_err_entry *buf,
+			 const struct mxefi_addr *from)
+{
+	size_t len = sizeof(*from);
+
+	cq->from = *from;
+	if (mxefi_fabric_is_old(cq->dom->fabric)) {
+		buf->err_data = &cq->from;
+		return;
+	}
+	if (!buf->err_data_size) {
+		buf->err_data = &cq->from;
+	} else {
+		if (len > buf->err_data_size)
+			len = buf->err_data_size;
+		memcpy(buf->err_data, from, len);
+	}
+	buf->err_data_size = len;
+}
+
 static ssize_t cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buf,
 			  uint64_t flags)
 {
 	struct mxefi_cq *cq = to_cq(fid);
-	static const struct fi_cq_err_entry overrun = {
-		.err = FI_EOVERRUN,
-		.prov_errno = FI_EOVERRUN,
+	static const struct mxefi_completion overrun = {
+		.entry = { .err = FI_EOVERRUN, .prov_errno = FI_EOVERRUN },
 	};
-	const struct fi_cq_err_entry *event = NULL;
+	const struct mxefi_completion *event = NULL;
 
 	pthread_mutex_lock(&cq->dom->lock);
 	mxefi_progress(cq->dom);
-	if (cq->count && cq->ring[cq->head].err)
+	if (cq->count && cq->ring[cq->head].entry.err)
 		event = &cq->ring[cq->head];
 	else if (!cq->count && cq->overrun)
 		event = &overrun;
 	if (event) {
 		/* The caller's buffer for err_data is left alone. */
-		memcpy(buf, event, offsetof(struct fi_cq_err_entry, err_data));
-		if (mxefi_fabric_is_old(cq->dom->fabric))
+		memcpy(buf, &event->entry,
+		       offsetof(struct fi_cq_err_entry, err_data));
+		if (event->entry.err == FI_EADDRNOTAVAIL)
+			set_err_data(cq, buf, &event->from);
+		else if (mxefi_fabric_is_old(cq->dom->fabric))
 			buf->err_data = NULL;
 		else
 			buf->err_data_size = 0;

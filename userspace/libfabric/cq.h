@@ -9,6 +9,14 @@
 #include <rdma/fi_eq.h>
 
 #include "progress.h"
+#include "wire.h"
+
+/* An event.  Programs see the members up to err_data. */
+struct mxefi_completion {
+	struct fi_cq_err_entry entry;	/* err is 0 for a success */
+	fi_addr_t src;
+	struct mxefi_addr from;		/* data of FI_EADDRNOTAVAIL */
+};
 
 struct mxefi_cq {
 	struct fid_cq fid;
@@ -22,8 +30,9 @@ struct mxefi_cq {
 	bool signaled;		/* while there was no reader */
 	bool overrun;		/* an event was lost, and no more are added */
 	unsigned int users;
-	struct fi_cq_err_entry *ring;	/* err is 0 for a success */
+	struct mxefi_completion *ring;
 	size_t size, head, count;	/* the ring grows when it is full */
+	struct mxefi_addr from;		/* of the last error that was read */
 };
 
 int mxefi_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
@@ -34,7 +43,7 @@ int mxefi_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
  * @cq: completion queue
  * @event: event, which is copied
  */
-void mxefi_cq_push(struct mxefi_cq *cq, const struct fi_cq_err_entry *event);
+void mxefi_cq_push(struct mxefi_cq *cq, const struct mxefi_completion *event);
 
 /**
  * mxefi_cq_push_op() - Adds the event of an operation that has no data.

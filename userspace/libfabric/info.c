@@ -21,8 +21,10 @@
 #define MSG_MODIFIERS (FI_SEND | FI_RECV)
 #define RMA_MODIFIERS (FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)
 #define DOMAIN_CAPS (FI_LOCAL_COMM | FI_REMOTE_COMM)
+/* Of endpoints without connections. */
+#define SOURCES (FI_SOURCE | FI_SOURCE_ERR)
 /* Not implied by hints without them. */
-#define RX_EXTRAS (FI_MULTI_RECV | FI_DIRECTED_RECV)
+#define RX_EXTRAS (FI_MULTI_RECV | FI_DIRECTED_RECV | SOURCES)
 #define EXTRAS (FI_FENCE | RX_EXTRAS)
 #define CAPS (PRIMARY | MODIFIERS | EXTRAS | DOMAIN_CAPS)
 #define TX_FLAGS (FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | \
@@ -124,7 +126,9 @@ static int choose_mr_mode(const struct fi_info *hints, uint32_t version)
 static uint64_t choose_caps(const struct fi_info *hints, uint32_t version,
 			    uint64_t offered)
 {
-	uint64_t caps = hints && hints->caps ? hints->caps : offered;
+	/* Only programs that know of them want errors for unknown senders. */
+	uint64_t caps = hints && hints->caps ? hints->caps :
+					       offered & ~(uint64_t)FI_SOURCE_ERR;
 
 	if (caps & (FI_MSG | FI_TAGGED) && !(caps & MSG_MODIFIERS))
 		caps |= MSG_MODIFIERS;
@@ -326,7 +330,7 @@ static struct fi_info *make_info(const struct mxefi_device *dev,
 	if (!info)
 		return NULL;
 	if (type == FI_EP_MSG)
-		offered &= ~(uint64_t)FI_DIRECTED_RECV;
+		offered &= ~(uint64_t)(FI_DIRECTED_RECV | SOURCES);
 	info->caps = choose_caps(hints, version, offered);
 	set_attrs(info, type);
 	info->domain_attr->mr_mode = choose_mr_mode(hints, version);

@@ -37,6 +37,8 @@ struct mxefi_peer {
 	/* Operations with a posted request that have not ended. */
 	unsigned int begun;
 	bool is_stopped;		/* takes no messages at the moment */
+	/* Its address of libfabric, after so many changes of the vector. */
+	uint64_t source, source_changes;
 	/* Requests that wait for the channel: answers, and all others. */
 	struct mxefi_wr *answers, **answers_tail;
 	struct mxefi_wr *pending, **pending_tail;

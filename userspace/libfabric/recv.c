@@ -40,11 +40,26 @@ static void send_fin(struct mxefi_conn *conn, uint32_t epoch,
 
 /* ---- delivery ---------------------------------------------------------- */
 
-static void push_event(struct mxefi_ep *ep, const struct fi_cq_err_entry *event,
-		       bool completion)
+/* Adds an event of a message of a peer, or of no peer. */
+static void push_event(struct mxefi_ep *ep, const struct fi_cq_err_entry *entry,
+		       struct mxefi_conn *conn, bool completion)
 {
-	if (ep->rx_cq && (completion || event->err))
-		mxefi_cq_push(ep->rx_cq, event);
+	struct mxefi_completion event = {
+		.entry = *entry,
+		.src = FI_ADDR_NOTAVAIL,
+	};
+
+	if (conn && ep->caps & FI_SOURCE) {
+		event.src = mxefi_route_source(&conn->peer);
+		if (event.src == FI_ADDR_NOTAVAIL && ep->caps & FI_SOURCE_ERR &&
+		    !entry->err) {
+			event.entry.err = FI_EADDRNOTAVAIL;
+			event.entry.prov_errno = FI_EADDRNOTAVAIL;
+			event.from = conn->peer.addr;
+		}
+	}
+	if (ep->rx_cq && (completion || event.entry.err))
+		mxefi_cq_push(ep->rx_cq, &event);
 }
 
 /* Describes a message in an event. */
@@ -96,7 +111,7 @@ static void complete_recv(struct mxefi_recv *recv)
 		event.flags |= FI_MULTI_RECV;
 	if (!ep->closing) {
 		mxefi_cntr_count(ep->recv_cntr, event.err);
-		push_event(ep, &event, recv->completion);
+		push_event(ep, &event, recv->conn, recv->completion);
 	}
 	/* Messages that are being read still refer to a canceled buffer. */
 	if (!recv->parts)
@@ -317,7 +332,7 @@ static void on_write_data(struct mxefi_ep *ep, uint32_t data, size_t len)
 	};
 
 	if (ep->caps & FI_RMA && ep->caps & FI_REMOTE_WRITE)
-		push_event(ep, &event, true);
+		push_event(ep, &event, NULL, true);
 }
 
 /* ---- the end of receives ------------------------------------------------ */
@@ -383,7 +398,7 @@ static ssize_t peek(struct mxefi_ep *ep, const struct mxefi_recv *recv,
 		event.err = FI_ENOMSG;
 		event.prov_errno = FI_ENOMSG;
 	}
-	push_event(ep, &event, true);
+	push_event(ep, &event, u ? u->conn : NULL, true);
 	if (u && flags & FI_CLAIM) {
 		mxefi_match_claim(u, recv->context);
 	} else if (u && flags & FI_DISCARD) {
@@ -408,7 +423,7 @@ static ssize_t claim(struct mxefi_ep *ep, const struct mxefi_recv *args,
 		return -FI_EINVAL;
 	if (flags & FI_DISCARD) {
 		set_message(&event, &u->msg);
-		push_event(ep, &event, args->completion);
+		push_event(ep, &event, u->conn, args->completion);
 		discard(u);
 		return 0;
 	}

@@ -92,6 +92,19 @@ struct mxefi_peer *mxefi_route_get(struct mxefi_ep *ep, fi_addr_t fi_addr)
 	return peer;
 }
 
+fi_addr_t mxefi_route_source(struct mxefi_peer *peer)
+{
+	const struct mxefi_av *av = peer->ep->av;
+
+	if (!av)
+		return FI_ADDR_NOTAVAIL;
+	if (peer->source_changes != av->changes) {
+		peer->source = mxefi_av_find(av, &peer->addr);
+		peer->source_changes = av->changes;
+	}
+	return peer->source;
+}
+
 /*
  * A message needs a connection, because a DC target does not learn which
  * endpoint has sent it.

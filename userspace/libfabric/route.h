@@ -35,4 +35,13 @@ bool mxefi_route_has_dc(const struct mxefi_ep *ep);
  */
 int mxefi_route_error(const struct mxefi_ep *ep);
 
+/**
+ * mxefi_route_source() - Finds the address that a message came from.
+ * @peer: peer
+ *
+ * Return: address of libfabric, or FI_ADDR_NOTAVAIL if the program has not
+ * inserted it.
+ */
+fi_addr_t mxefi_route_source(struct mxefi_peer *peer);
+
 #endif /* MXEFI_ROUTE_H */

@@ -757,6 +757,64 @@ static void test_late_answer(enum ibv_qp_state state)
 	fake_device.has_dc = false;
 }
 
+/* Sends a message to b.  Returns the result of fi_cq_sreadfrom() there. */
+static ssize_t send_from(struct end *from, fi_addr_t to, struct fi_cq_tagged_entry *e,
+			 fi_addr_t *src)
+{
+	must(fi_recv(b.ep, in, 8, NULL, FI_ADDR_UNSPEC, in), "fi_recv");
+	must(fi_send(from->ep, out, 8, NULL, to, out), "fi_send");
+	must(-wait_one(from->cq, out), "the send");
+	return fi_cq_sreadfrom(b.cq, e, 1, src, NULL, TIMEOUT_MS);
+}
+
+/* The completion of a message tells who has sent it. */
+static void test_source(bool errors)
+{
+	struct fi_cq_err_entry err = { 0 };
+	struct fi_cq_tagged_entry e;
+	uint8_t name[64], data[64];
+	size_t len = sizeof(name);
+	fi_addr_t src = 0, to_c, c_to_b;
+	struct end c;
+	ssize_t ret;
+
+	open_pair(FI_MSG | FI_SOURCE | (errors ? FI_SOURCE_ERR : 0));
+	open_end(&c, FI_MSG);
+	c_to_b = insert(&c, b.ep);
+	must(fi_getname(&c.ep->fid, name, &len), "fi_getname");
+	is_int((int)send_from(&a, to_b, &e, &src), 1, "a message, errors: %d", errors);
+	is_u64(src, to_a, "... has its source");
+	ret = send_from(&c, c_to_b, &e, &src);
+	if (errors) {
+		is_int((int)ret, -FI_EAVAIL, "one of an unknown sender is an error");
+		is_int((int)fi_cq_readerr(b.cq, &err, 0), 1, "... which is read");
+		is_int(err.err, FI_EADDRNOTAVAIL, "... FI_EADDRNOTAVAIL");
+		ok(err.op_context == in && err.len == 8, "... of the message");
+		ok(err.err_data_size == len && !memcmp(err.err_data, name, len),
+		   "... with the address in memory of the provider");
+		ret = send_from(&c, c_to_b, &e, &src);
+		is_int((int)ret, -FI_EAVAIL, "... and so is the next one");
+		err.err_data = data;
+		err.err_data_size = 10;
+		data[10] = 0x5a;
+		is_int((int)fi_cq_readerr(b.cq, &err, 0), 1, "... which is read");
+		ok(err.err_data == data && err.err_data_size == 10 &&
+		   !memcmp(data, name, 10) && data[10] == 0x5a,
+		   "... with a part of the address in memory of the program");
+	} else {
+		is_int((int)ret, 1, "one of an unknown sender is none");
+		is_u64(src, FI_ADDR_NOTAVAIL, "... but has no source");
+	}
+	to_c = insert(&b, c.ep);
+	is_int((int)send_from(&c, c_to_b, &e, &src), 1, "... until it is inserted");
+	is_u64(src, to_c, "... and has its source");
+	must(fi_av_remove(b.av, &to_a, 1, 0), "fi_av_remove");
+	is_int((int)send_from(&a, to_b, &e, &src), errors ? -FI_EAVAIL : 1,
+	       "a sender that was removed is unknown");
+	must(close_end(&c), "close_end");
+	close_pair();
+}
+
 static ssize_t fenced_rma(bool is_read, void *local, const struct fid_mr *mr, size_t offset,
 			  void *context)
 {
@@ -876,6 +934,8 @@ int main(void)
 	test_flood_dies();
 	test_vector_write(false);
 	test_vector_write(true);
+	test_source(false);
+	test_source(true);
 	test_fence(false);
 	test_fence(true);
 	test_fence_messages(false);

@@ -35,9 +35,12 @@ like "$INFO" 'caps: .*FI_MSG, FI_RMA, FI_TAGGED, FI_ATOMIC' \
 like "$INFO" 'caps: .*FI_MULTI_RECV.*FI_DIRECTED_RECV' \
 	'fi_info: multiple and directed receives'
 like "$INFO" 'caps: .*FI_FENCE' 'fi_info: fences'
+like "$INFO" 'caps: .*FI_SOURCE' 'fi_info: sources of messages'
+is "$(grep -c FI_SOURCE_ERR <<<"$INFO")" 0 'fi_info: ... without errors by default'
+check 'fi_info -c FI_SOURCE_ERR' on h1 fi_info -p mxe -c 'FI_MSG|FI_SOURCE|FI_SOURCE_ERR'
 like "$INFO" 'type: FI_EP_RDM' 'fi_info: FI_EP_RDM'
 like "$INFO" 'name: mxe1' 'fi_info: the device of this host'
-is "$(grep -c 'FI_SOURCE\|name: mxe2\|ofi_rxm' <<<"$INFO")" 0 \
+is "$(grep -c 'name: mxe2\|ofi_rxm' <<<"$INFO")" 0 \
 	'fi_info: nothing that is absent'
 ENV=$(on h1 fi_info -e 2>&1 | tr -d '\0')
 like "$ENV" 'FI_MXE_CONNECT_TIMEOUT' 'fi_info -e: the time to connect'
