@@ -456,16 +456,6 @@ static void mxe_dct_decide(struct mxe_dct *dct, const struct mxe_dct_addr *addr,
 	}
 }
 
-/* Returns the responder of the last packet, or NULL if it is of another one. */
-static struct mxe_dc_responder *mxe_dct_recent(const struct mxe_dct *dct,
-					       const struct mxe_dct_addr *addr,
-					       u32 session)
-{
-	struct mxe_dc_responder *resp = rcu_dereference_bh(dct->recent);
-
-	return resp && mxe_dc_responder_is(resp, addr, session) ? resp : NULL;
-}
-
 /* Returns the responder of a session that is open, or NULL. */
 static struct mxe_dc_responder *mxe_dct_find_open(struct mxe_dct *dct,
 						  const struct mxe_dct_addr *addr,
@@ -484,22 +474,33 @@ static struct mxe_dc_responder *mxe_dct_find_open(struct mxe_dct *dct,
 	return resp;
 }
 
-static struct mxe_qp *mxe_dct_use(struct mxe_dc_responder *resp)
+/*
+ * Returns the responder of a session that is open, or NULL, with *hash set to
+ * the hash of the address.
+ */
+static struct mxe_dc_responder *mxe_dct_lookup(struct mxe_dct *dct,
+					       const struct mxe_dct_addr *addr,
+					       u32 session, u64 *hash)
 {
-	WRITE_ONCE(resp->used, jiffies);
-	return &resp->qp;
+	struct mxe_dc_responder *resp = rcu_dereference_bh(dct->recent);
+
+	if (!resp || !mxe_dc_responder_is(resp, addr, session)) {
+		*hash = mxe_dct_addr_hash(dct, addr);
+		resp = mxe_dct_find_open(dct, addr, *hash, session);
+	}
+	if (resp)
+		WRITE_ONCE(resp->used, jiffies);
+	return resp;
 }
 
 struct mxe_qp *mxe_dct_responder(struct mxe_qp *qp, const struct mxe_dct_addr *addr,
 				 u32 session)
 {
-	struct mxe_dct *dct = to_mdct(qp);
-	struct mxe_dc_responder *resp = mxe_dct_recent(dct, addr, session);
+	struct mxe_dc_responder *resp;
+	u64 hash;
 
-	if (!resp)
-		resp = mxe_dct_find_open(dct, addr, mxe_dct_addr_hash(dct, addr),
-					 session);
-	return resp ? mxe_dct_use(resp) : NULL;
+	resp = mxe_dct_lookup(to_mdct(qp), addr, session, &hash);
+	return resp ? &resp->qp : NULL;
 }
 
 struct mxe_qp *mxe_dct_find(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
@@ -513,13 +514,9 @@ struct mxe_qp *mxe_dct_find(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
 	u64 hash;
 
 	mxe_dct_addr_of(&addr, skb, hdr);
-	resp = mxe_dct_recent(dct, &addr, hdr->session);
+	resp = mxe_dct_lookup(dct, &addr, hdr->session, &hash);
 	if (resp)
-		return mxe_dct_use(resp);
-	hash = mxe_dct_addr_hash(dct, &addr);
-	resp = mxe_dct_find_open(dct, &addr, hash, hdr->session);
-	if (resp)
-		return mxe_dct_use(resp);
+		return &resp->qp;
 	if (!READ_ONCE(dct->open))
 		goto closed;
 	/* Without the lock, because the lookup of the address takes others. */
