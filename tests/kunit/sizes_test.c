@@ -301,64 +301,6 @@ static void sizes_exec_contended(struct kunit *test)
 	}
 }
 
-struct overlapper {
-	struct task_struct *task;
-	struct completion done;
-	void *mem;
-	unsigned int shift;
-	int torn;
-};
-
-/* Adds to half of each word of an operand of 32 bytes. */
-static int overlap(void *data)
-{
-	struct overlapper *o = data;
-	struct mxe_atomic_args a = { MFA, .log_size = 5 };
-	u64 orig[W];
-	int i, j;
-
-	for (j = 0; j < W; j++) {
-		a.swap_add_words[j] = 1ULL << o->shift;
-		a.compare_mask_words[j] = 0x8000000080000000ULL;
-	}
-	for (i = 0; i < ROUNDS; i++) {
-		mxe_atomic_exec(o->mem, &a, orig);
-		for (j = 0; j < W; j++)
-			o->torn += (u32)(orig[j] >> o->shift) != i;
-		if (i % 64 == 0)
-			cond_resched();
-	}
-	complete(&o->done);
-	return 0;
-}
-
-/* The second half of one operand is the first half of the other. */
-static void sizes_exec_overlapping(struct kunit *test)
-{
-	u64 *mem = kunit_kzalloc(test, 3 * MXE_ATOMIC_MAX_SIZE, GFP_KERNEL);
-	struct overlapper o[2] = {};
-	int i;
-
-	KUNIT_ASSERT_NOT_NULL(test, mem);
-	mem = PTR_ALIGN(mem, MXE_ATOMIC_MAX_SIZE);
-	mxe_atomic_use_locks();
-	for (i = 0; i < ARRAY_SIZE(o); i++) {
-		init_completion(&o[i].done);
-		o[i].mem = mem + 2 * i;
-		o[i].shift = 32 * i;
-		o[i].task = kthread_run(overlap, &o[i], "mxe_overlap/%d", i);
-		KUNIT_ASSERT_FALSE(test, IS_ERR(o[i].task));
-	}
-	for (i = 0; i < ARRAY_SIZE(o); i++) {
-		wait_for_completion(&o[i].done);
-		KUNIT_EXPECT_EQ(test, o[i].torn, 0);
-	}
-	for (i = 0; i < 6; i++)
-		KUNIT_EXPECT_EQ(test, mem[i],
-				(i < 4 ? ROUNDS : 0) +
-				(i >= 2 ? (u64)ROUNDS << 32 : 0));
-}
-
 /* ---- packets ------------------------------------------------------------- */
 
 /* The operands have the byte order of Documentation/wire-format.rst. */
@@ -639,7 +581,6 @@ static struct kunit_case sizes_cases[] = {
 	KUNIT_CASE_PARAM(sizes_exec_random, size_gen_params),
 	KUNIT_CASE(sizes_exec_carry),
 	KUNIT_CASE(sizes_exec_contended),
-	KUNIT_CASE(sizes_exec_overlapping),
 	KUNIT_CASE_PARAM(sizes_wire, size_gen_params),
 	KUNIT_CASE_PARAM(sizes_wire_ack, size_gen_params),
 	KUNIT_CASE_PARAM(sizes_respond, size_gen_params),

@@ -137,7 +137,7 @@ bool mxe_atomic_same(const struct mxe_atomic_args *a,
  * Atomics of 16 and 32 bytes run under spinlocks of an array, chosen by
  * address.  (Some CPUs have a compare-and-swap of 16 bytes, which mxe does not
  * use.)  Once a wide atomic has been requested on this host, the small ones
- * take that lock, too.  Until then they need no lock.
+ * take those locks, too.  Until then they need no lock.
  */
 
 /**
@@ -168,7 +168,7 @@ void mxe_atomic_use_locks(void);
 
 /**
  * mxe_atomic_align() - Return the alignment that an operand needs.
- * @size: operand size in bytes, a power of 2
+ * @size: operand size in bytes
  *
  * It is the natural one.  Operands of 32 bytes need 16, because C aligns "long
  * double complex" to that.
@@ -177,7 +177,7 @@ void mxe_atomic_use_locks(void);
  */
 static inline u32 mxe_atomic_align(u32 size)
 {
-	return ((size - 1) & (MXE_ATOMIC_MAX_ALIGN - 1)) + 1;
+	return min_t(u32, size, MXE_ATOMIC_MAX_ALIGN);
 }
 
 /**

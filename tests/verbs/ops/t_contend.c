@@ -32,6 +32,7 @@ struct shared {
 	_Alignas(64) uint64_t guarded[4];
 	_Alignas(64) uint64_t block[4];	/* atomics of 4 to 32 bytes */
 	uint16_t bytes[2];		/* atomics of 1 and 2 bytes */
+	_Alignas(64) uint64_t halves[8];	/* atomics of 32 bytes at 16 and 32 */
 	_Alignas(64) atomic_int ready;
 	atomic_int overlaps;
 	atomic_bool failed;	/* a process failed and may hold a lock */
@@ -218,6 +219,26 @@ static bool run_sizes(struct vt_pair *p, int me, int count)
 	return run_window(p, &wr, 4U << me, count, size_right, &me);
 }
 
+/*
+ * Adds 1 to the process's 16 bits of each word in 32 bytes. Those of two
+ * processes begin with the second half of those of the other two.
+ */
+static bool run_halves(struct vt_pair *p, int me, int count)
+{
+	uint64_t add[4], boundary[4];
+	const struct vt_wr wr = {
+		.op = VT_MFADD, .via = VT_WR, .log_arg_sz = 5,
+		.operands = { add, NULL, boundary },
+		.raddr = (uintptr_t)&sh->halves[2 + me / 2 * 2], .rkey = p->b.mr->rkey,
+	};
+
+	for (int i = 0; i < 4; i++) {
+		add[i] = 1ULL << (16 * me);
+		boundary[i] = 0x8000800080008000;
+	}
+	return run_window(p, &wr, 32, count, NULL, NULL);
+}
+
 /* Returns true if the result has i in the byte of the process. */
 static bool small_right(const uint8_t *answer, int i, void *arg)
 {
@@ -293,6 +314,7 @@ static int child(int me, int count)
 	good = good && run_locks(&p, me, count / 16);
 	good = good && run_sizes(&p, me, SIZES_TIMES * count);
 	good = good && run_small(&p, me, SIZES_TIMES * count);
+	good = good && run_halves(&p, me, SIZES_TIMES * count);
 	vt_pair_close(&p);
 	vt_close(a);
 	vt_close(b);
@@ -355,6 +377,11 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 2; i++) {
 		is_u64(sh->bytes[i], (uint64_t)(count & 0xff) * 0x101,
 		       "overlapping atomics of 1 and 2 bytes: word %d", i);
+	}
+	for (int i = 2; i < 8; i++) {
+		is_u64(sh->halves[i], (uint64_t)count * ((i < 6 ? 0x00010001ULL : 0) |
+							 (i > 3 ? 0x00010001ULL << 32 : 0)),
+		       "overlapping atomics of 32 bytes: word %d", i);
 	}
 	diag("%d ms", (int)(vt_now_ms() - start));
 	return done_testing();
