@@ -158,9 +158,9 @@ static void post(struct mxefi_wr *wr)
 }
 
 /*
- * True if an operation waits for those before it, and so do all behind it.
- * Requests are posted in order, so each one that has begun is before it.
- * Answers do not wait, because a peer with a fence may wait for them.
+ * True if the operation has a fence, and an earlier one has not ended. Requests
+ * are posted in order, so the operations that have begun are the earlier ones.
+ * Answers do not wait: the fence of a peer may wait for them.
  */
 static bool is_fenced(const struct mxefi_wr *wr)
 {

@@ -4,6 +4,7 @@
 #define MXEFI_PEER_H
 
 #include <stdbool.h>
+#include <rdma/fabric.h>
 
 #include "wire.h"
 
@@ -37,8 +38,8 @@ struct mxefi_peer {
 	/* Operations with a posted request that have not ended. */
 	unsigned int begun;
 	bool is_stopped;		/* takes no messages at the moment */
-	/* Its address of libfabric, after so many changes of the vector. */
-	uint64_t source, source_changes;
+	fi_addr_t source;		/* or FI_ADDR_NOTAVAIL; see route.c */
+	uint64_t source_changes;	/* av->changes when it was looked up */
 	/* Requests that wait for the channel: answers, and all others. */
 	struct mxefi_wr *answers, **answers_tail;
 	struct mxefi_wr *pending, **pending_tail;
