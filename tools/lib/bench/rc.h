@@ -88,47 +88,68 @@ static void rc_open(struct rc_device *d, const char *name)
 		rc_fail("a protection domain cannot be allocated");
 }
 
-static int rc_to_rts(const struct rc_device *d, struct ibv_qp *qp,
-		     const struct rc_device *peer, uint32_t dest)
+/**
+ * rc_address() - Describes the way to a device.
+ * @d: device
+ * @peer: device at the other end
+ *
+ * Return: attributes of an address handle or of a queue pair.
+ */
+static struct ibv_ah_attr rc_address(const struct rc_device *d,
+				     const struct rc_device *peer)
+{
+	return (struct ibv_ah_attr) {
+		.is_global = 1,
+		.port_num = 1,
+		.grh = { .dgid = peer->gid, .hop_limit = 64,
+			 .sgid_index = d->gid_index },
+	};
+}
+
+/**
+ * rc_modify() - Modifies a queue pair, or ends the program.
+ * @d: its device
+ * @qp: queue pair of any transport
+ * @state: new state
+ * @mask: attributes besides the state
+ * @peer: device at the other end
+ * @dest: number of the queue pair there, or 0 if @mask does not need it
+ */
+static void rc_modify(const struct rc_device *d, struct ibv_qp *qp,
+		      enum ibv_qp_state state, int mask,
+		      const struct rc_device *peer, uint32_t dest)
 {
 	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT,
+		.qp_state = state,
 		.port_num = 1,
 		.qp_access_flags = RC_ACCESS,
-	};
-
-	if (ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
-				     IBV_QP_PORT | IBV_QP_ACCESS_FLAGS))
-		return -1;
-	attr = (struct ibv_qp_attr) {
-		.qp_state = IBV_QPS_RTR,
 		.path_mtu = d->mtu,
+		.ah_attr = rc_address(d, peer),
 		.dest_qp_num = dest,
 		.max_dest_rd_atomic = 1,
 		.min_rnr_timer = 12,
-		.ah_attr = {
-			.is_global = 1,
-			.port_num = 1,
-			.grh = { .dgid = peer->gid, .hop_limit = 64,
-				 .sgid_index = d->gid_index },
-		},
-	};
-	if (ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_AV |
-				     IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-				     IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-				     IBV_QP_MIN_RNR_TIMER))
-		return -1;
-	attr = (struct ibv_qp_attr) {
-		.qp_state = IBV_QPS_RTS,
 		.timeout = 14,
 		.retry_cnt = 7,
 		.rnr_retry = 7,
 		.max_rd_atomic = 1,
 	};
-	return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN |
-					IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-					IBV_QP_RNR_RETRY |
-					IBV_QP_MAX_QP_RD_ATOMIC);
+
+	if (ibv_modify_qp(qp, &attr, IBV_QP_STATE | mask))
+		rc_fail("a queue pair cannot be modified");
+}
+
+#define RC_INIT_MASK (IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)
+#define RC_PATH_MASK (IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN)
+#define RC_TARGET_MASK (IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)
+#define RC_RTS_MASK (IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | \
+		     IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC)
+
+static void rc_to_rts(const struct rc_device *d, struct ibv_qp *qp,
+		      const struct rc_device *peer, uint32_t dest)
+{
+	rc_modify(d, qp, IBV_QPS_INIT, RC_INIT_MASK, peer, dest);
+	rc_modify(d, qp, IBV_QPS_RTR, RC_PATH_MASK | RC_TARGET_MASK, peer, dest);
+	rc_modify(d, qp, IBV_QPS_RTS, RC_RTS_MASK, peer, dest);
 }
 
 /**
@@ -141,9 +162,8 @@ static int rc_to_rts(const struct rc_device *d, struct ibv_qp *qp,
 static void rc_connect(const struct rc_device *a, struct ibv_qp *qp_a,
 		       const struct rc_device *b, struct ibv_qp *qp_b)
 {
-	if (rc_to_rts(a, qp_a, b, qp_b->qp_num) ||
-	    rc_to_rts(b, qp_b, a, qp_a->qp_num))
-		rc_fail("a queue pair cannot be connected");
+	rc_to_rts(a, qp_a, b, qp_b->qp_num);
+	rc_to_rts(b, qp_b, a, qp_a->qp_num);
 }
 
 #endif /* BENCH_RC_H */

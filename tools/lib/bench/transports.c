@@ -67,59 +67,6 @@ static struct ibv_qp *make_sender(enum ibv_qp_type type)
 	return qp;
 }
 
-static void modify(struct ibv_qp *qp, struct ibv_qp_attr attr, int mask)
-{
-	must("a queue pair cannot be modified",
-	     !ibv_modify_qp(qp, &attr, IBV_QP_STATE | mask));
-}
-
-static struct ibv_qp_attr to_init(void)
-{
-	return (struct ibv_qp_attr) {
-		.qp_state = IBV_QPS_INIT,
-		.port_num = 1,
-		.qp_access_flags = RC_ACCESS,
-	};
-}
-
-static struct ibv_ah_attr address(const struct end *from, const struct end *to)
-{
-	return (struct ibv_ah_attr) {
-		.is_global = 1,
-		.port_num = 1,
-		.grh = { .dgid = to->rc.gid, .hop_limit = 64,
-			 .sgid_index = from->rc.gid_index },
-	};
-}
-
-static struct ibv_qp_attr to_rtr(const struct end *from, const struct end *to, uint32_t dest)
-{
-	return (struct ibv_qp_attr) {
-		.qp_state = IBV_QPS_RTR,
-		.path_mtu = from->rc.mtu,
-		.dest_qp_num = dest,
-		.max_dest_rd_atomic = 1,
-		.min_rnr_timer = 12,
-		.ah_attr = address(from, to),
-	};
-}
-
-static struct ibv_qp_attr to_rts(void)
-{
-	return (struct ibv_qp_attr) {
-		.qp_state = IBV_QPS_RTS,
-		.timeout = 14,
-		.retry_cnt = 7,
-		.rnr_retry = 7,
-		.max_rd_atomic = 1,
-	};
-}
-
-#define INIT_MASK (IBV_QP_PKEY_INDEX | IBV_QP_PORT)
-#define PATH_MASK (IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN)
-#define RTS_MASK (IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | \
-		  IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC)
-
 static void make_rc(void)
 {
 	struct ibv_qp_init_attr_ex attr = init_attr(&b, IBV_QPT_RC);
@@ -158,13 +105,14 @@ static void make_xrc(void)
 
 	target = srq ? ibv_create_qp_ex(b.rc.ctx, &attr) : NULL;
 	must("no target of XRC", target && !ibv_get_srq_num(srq, &xrc_srqn));
-	modify(qp, to_init(), INIT_MASK | IBV_QP_ACCESS_FLAGS);
-	modify(qp, to_rtr(&a, &b, target->qp_num), PATH_MASK);
-	modify(qp, to_rts(), RTS_MASK);
-	modify(target, to_init(), INIT_MASK | IBV_QP_ACCESS_FLAGS);
-	modify(target, to_rtr(&b, &a, qp->qp_num),
-	       PATH_MASK | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
-	modify(target, to_rts(), IBV_QP_TIMEOUT | IBV_QP_SQ_PSN);
+	rc_modify(&a.rc, qp, IBV_QPS_INIT, RC_INIT_MASK, &b.rc, 0);
+	rc_modify(&a.rc, qp, IBV_QPS_RTR, RC_PATH_MASK, &b.rc, target->qp_num);
+	rc_modify(&a.rc, qp, IBV_QPS_RTS, RC_RTS_MASK, &b.rc, 0);
+	rc_modify(&b.rc, target, IBV_QPS_INIT, RC_INIT_MASK, &a.rc, 0);
+	rc_modify(&b.rc, target, IBV_QPS_RTR, RC_PATH_MASK | RC_TARGET_MASK,
+		  &a.rc, qp->qp_num);
+	rc_modify(&b.rc, target, IBV_QPS_RTS, IBV_QP_TIMEOUT | IBV_QP_SQ_PSN,
+		  &a.rc, 0);
 	initiator = ibv_qp_to_qp_ex(qp);
 }
 
@@ -186,8 +134,9 @@ static struct ibv_qp *make_dct(struct ibv_srq *srq)
 	struct ibv_qp *qp = mxedv_create_qp(b.rc.ctx, &attr, &dc);
 
 	must("no DC target", !!qp);
-	modify(qp, to_init(), INIT_MASK | IBV_QP_ACCESS_FLAGS);
-	modify(qp, to_rtr(&b, &a, 0), IBV_QP_PATH_MTU | IBV_QP_MIN_RNR_TIMER);
+	rc_modify(&b.rc, qp, IBV_QPS_INIT, RC_INIT_MASK, &a.rc, 0);
+	rc_modify(&b.rc, qp, IBV_QPS_RTR, IBV_QP_PATH_MTU | IBV_QP_MIN_RNR_TIMER,
+		  &a.rc, 0);
 	return qp;
 }
 
@@ -201,12 +150,13 @@ static void make_dc(void)
 	};
 	struct ibv_qp *qp = mxedv_create_qp(a.rc.ctx, &attr, &dc);
 	struct ibv_srq *srq = ibv_create_srq(b.rc.pd, &srq_attr);
-	struct ibv_ah_attr to = address(&a, &b);
+	struct ibv_ah_attr to = rc_address(&a.rc, &b.rc);
 
 	must("no DC initiator", qp && srq);
-	modify(qp, to_init(), INIT_MASK);
-	modify(qp, to_rtr(&a, &b, 0), IBV_QP_PATH_MTU);
-	modify(qp, to_rts(), RTS_MASK);
+	rc_modify(&a.rc, qp, IBV_QPS_INIT, IBV_QP_PKEY_INDEX | IBV_QP_PORT,
+		  &b.rc, 0);
+	rc_modify(&a.rc, qp, IBV_QPS_RTR, IBV_QP_PATH_MTU, &b.rc, 0);
+	rc_modify(&a.rc, qp, IBV_QPS_RTS, RC_RTS_MASK, &b.rc, 0);
 	targets[0] = make_dct(srq);
 	targets[1] = make_dct(srq);
 	ah = ibv_create_ah(a.rc.pd, &to);
