@@ -99,6 +99,13 @@ static void check_sq(const struct mxe_qp *qp)
 	}
 }
 
+/* While no section is open. */
+static void check_budgets(const struct mxe_qp *qp)
+{
+	CHECK(qp->req.budget == MXE_SLICE);
+	CHECK(qp->resp.budget == MXE_SLICE);
+}
+
 static void check_world(void)
 {
 	int i;
@@ -624,6 +631,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		act(&in);
 		check_sq(world_qp(A));
 		check_sq(world_qp(B));
+		check_budgets(world_qp(A));
+		check_budgets(world_qp(B));
 		CHECK(!preempt_count());
 	}
 	deliver_all();

@@ -275,6 +275,7 @@ static noinline int mxe_loopback_match(struct mxe_loopback_data *data)
 	resp->budget = data->qp->req.budget;
 	err = mxe_tm_recv_start(data->peer, &msg);
 	data->qp->req.budget = resp->budget;
+	resp->budget = MXE_SLICE;
 	data->skip = msg.skip;
 	return err;
 }
