@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "access.h"
 #include "atomic.h"
 #include "atomic_op.h"
 #include "atomic_plan.h"
@@ -87,6 +88,41 @@ static ssize_t check_vectors(const struct call *c)
 	return (ssize_t)count;
 }
 
+static void free_requests(struct mxefi_wr *wr)
+{
+	while (wr) {
+		struct mxefi_wr *next = wr->next;
+
+		mxefi_wr_free(wr);
+		wr = next;
+	}
+}
+
+static void submit(struct mxefi_wr *wr)
+{
+	while (wr) {
+		struct mxefi_wr *next = wr->next;
+
+		mxefi_wr_submit(wr);
+		wr = next;
+	}
+}
+
+/* Tells the target of the operation. Returns 0 or a negative error. */
+static int add_access(struct mxefi_op *op, enum mxefi_form form,
+		      const uint64_t *keys, size_t num_keys,
+		      struct mxefi_wr ***tail)
+{
+	const struct mxefi_access access = {
+		.reads = form != MXEFI_BASE,
+		.writes = op->atomic != FI_ATOMIC_READ,
+		.keys = keys,
+		.num_keys = num_keys,
+	};
+
+	return mxefi_access_add(op, &access, tail);
+}
+
 /* Makes the requests of all units. Returns the first, or NULL. */
 static struct mxefi_wr *make_requests(struct mxefi_op *op,
 				      const struct call *c,
@@ -96,12 +132,14 @@ static struct mxefi_wr *make_requests(struct mxefi_op *op,
 	size_t size = mxefi_type_size(m->datatype);
 	struct mxefi_wr *list = NULL, **tail = &list;
 	struct mxefi_unit *unit = op->units;
+	uint64_t keys[MXEFI_IOV_LIMIT];
 	size_t first = 0;
 
 	for (size_t i = 0; i < m->rma_iov_count; i++) {
 		const struct fi_rma_ioc *r = &m->rma_iov[i];
 		size_t done = 0;
 
+		keys[i] = r->key;
 		while (done < r->count) {
 			size_t at = first * size;
 
@@ -119,15 +157,13 @@ static struct mxefi_wr *make_requests(struct mxefi_op *op,
 			unit++;
 		}
 	}
+	if (op->peer->wants_events &&
+	    add_access(op, c->form, keys, m->rma_iov_count, &tail))
+		goto fail;
 	return list;
 
 fail:
-	while (list) {
-		struct mxefi_wr *wr = list;
-
-		list = wr->next;
-		mxefi_wr_free(wr);
-	}
+	free_requests(list);
 	return NULL;
 }
 
@@ -187,7 +223,7 @@ static ssize_t start(struct mxefi_ep *ep, const struct call *c)
 	const struct fi_msg_atomic *m = c->msg;
 	uint8_t src[MXEFI_MAX_ATOMIC_SIZE], cmp[MXEFI_MAX_ATOMIC_SIZE];
 	bool has_src = m->op != FI_ATOMIC_READ;
-	struct mxefi_wr *wr, *next;
+	struct mxefi_wr *wr;
 	struct mxefi_op *op;
 	ssize_t count;
 	size_t size;
@@ -220,10 +256,7 @@ static ssize_t start(struct mxefi_ep *ep, const struct call *c)
 		mxefi_op_free(op);
 		return -FI_EAGAIN;
 	}
-	for (; wr; wr = next) {
-		next = wr->next;
-		mxefi_wr_submit(wr);
-	}
+	submit(wr);
 	return 0;
 }
 
@@ -248,7 +281,7 @@ static inline __attribute__((always_inline))
 ssize_t start_single(struct mxefi_ep *ep, const struct single *c)
 {
 	struct mxefi_op *op;
-	struct mxefi_wr *wr;
+	struct mxefi_wr *wr, **tail;
 	int ret = check(ep, c->form, c->op, c->datatype, c->flags);
 
 	if (ret)
@@ -271,7 +304,14 @@ ssize_t start_single(struct mxefi_ep *ep, const struct single *c)
 		mxefi_op_free(op);
 		return -FI_EAGAIN;
 	}
-	mxefi_wr_submit(wr);
+	tail = &wr->next;
+	if (op->peer->wants_events &&
+	    add_access(op, c->form, &c->key, 1, &tail)) {
+		free_requests(wr);
+		mxefi_op_free(op);
+		return -FI_EAGAIN;
+	}
+	submit(wr);
 	return 0;
 }
 

@@ -417,6 +417,7 @@ int mxefi_conn_set_addr(struct mxefi_conn *conn, const struct mxefi_addr *addr)
 		conn->ah = ah;
 	}
 	conn->peer.addr = *addr;
+	conn->peer.wants_events = addr->dct & MXEFI_DCT_EVENTS;
 	return 0;
 }
 

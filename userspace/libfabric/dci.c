@@ -487,7 +487,7 @@ static const struct mxefi_channel channel = {
 bool mxefi_dci_reaches(const struct mxefi_ep *ep,
 		       const struct mxefi_addr *addr)
 {
-	return addr->dct >> MXEFI_DCT_MTU_SHIFT >=
+	return (addr->dct & MXEFI_DCT_MTU) >> MXEFI_DCT_MTU_SHIFT >=
 	       (uint32_t)ep->dom->dev.port.active_mtu;
 }
 
@@ -554,6 +554,7 @@ struct mxefi_peer *mxefi_dci_add(struct mxefi_ep *ep,
 	dp->next = dcis->peers;
 	dcis->peers = dp;
 	mxefi_peer_add(&dp->peer, &channel, ep, &target);
+	dp->peer.wants_events = addr->dct & MXEFI_DCT_EVENTS;
 	return &dp->peer;
 }
 

@@ -21,6 +21,7 @@
 #include "device.h"
 
 struct mxefi_fabric;
+struct mxefi_mr;
 struct mxefi_ticker;
 
 /* When endpoints without messages use DC. */
@@ -43,6 +44,7 @@ struct mxefi_domain {
 	struct ibv_cq *cq;	/* of all queue pairs */
 	int cqe_left;		/* entries that no endpoint has reserved */
 	struct mxefi_resolver resolver;
+	struct mxefi_mr *counted_mrs;	/* that are bound to counters */
 	struct mxefi_ticker *tickers;
 	pthread_t thread;
 	int wake_fd;		/* makes the thread leave poll() */

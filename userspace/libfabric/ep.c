@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "access.h"
 #include "atomic.h"
 #include "av.h"
 #include "cm.h"
@@ -56,23 +57,27 @@ static int bind_cntr(struct mxefi_ep *ep, struct mxefi_cntr *cntr,
 		{ FI_RECV, &ep->recv_cntr },
 		{ FI_READ, &ep->read_cntr },
 		{ FI_WRITE, &ep->write_cntr },
+		{ FI_REMOTE_READ, &ep->remote_read_cntr },
+		{ FI_REMOTE_WRITE, &ep->remote_write_cntr },
 	};
 	const uint64_t remote = FI_REMOTE_READ | FI_REMOTE_WRITE;
 
 	/*
-	 * Events at the target would need its process. Programs that did not
-	 * ask for FI_RMA_EVENT may name them, but not alone.
+	 * Programs that did not ask for FI_RMA_EVENT may name the events of
+	 * peers, but not alone.
 	 */
-	if (flags & remote && !(flags & ~remote))
-		return -FI_ENOSYS;
-	flags &= ~remote;
+	if (!(ep->caps & FI_RMA_EVENT)) {
+		if (flags & remote && !(flags & ~remote))
+			return -FI_ENOSYS;
+		flags &= ~remote;
+	}
 	if (cntr->dom != ep->dom || !flags ||
-	    flags & ~(uint64_t)(FI_SEND | FI_RECV | FI_READ | FI_WRITE))
+	    flags & ~(FI_SEND | FI_RECV | FI_READ | FI_WRITE | remote))
 		return -FI_EINVAL;
-	for (size_t i = 0; i < 4; i++)
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
 		if (flags & kinds[i].flag && *kinds[i].cntr)
 			return -FI_EINVAL;
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		if (flags & kinds[i].flag) {
 			*kinds[i].cntr = cntr;
 			cntr->users++;
@@ -166,6 +171,7 @@ static int ep_close(struct fid *fid)
 	struct mxefi_ep *ep = container_of(fid, struct mxefi_ep, fid.fid);
 	struct mxefi_cntr *cntrs[] = {
 		ep->send_cntr, ep->recv_cntr, ep->read_cntr, ep->write_cntr,
+		ep->remote_read_cntr, ep->remote_write_cntr,
 	};
 
 	pthread_mutex_lock(&ep->dom->lock);
@@ -177,7 +183,7 @@ static int ep_close(struct fid *fid)
 		ep->tx_cq->users--;
 	if (ep->rx_cq)
 		ep->rx_cq->users--;
-	for (size_t i = 0; i < 4; i++)
+	for (size_t i = 0; i < sizeof(cntrs) / sizeof(*cntrs); i++)
 		if (cntrs[i])
 			cntrs[i]->users--;
 	if (ep->av)
@@ -321,6 +327,7 @@ int mxefi_ep_open(struct fid_domain *domain, struct fi_info *info,
 		return ret;
 	}
 	mxefi_recv_setup(ep);
+	mxefi_access_setup(ep);
 	ep->fid.fid.fclass = FI_CLASS_EP;
 	ep->fid.fid.context = context;
 	ep->fid.fid.ops = &ep_fi_ops;

@@ -40,6 +40,7 @@ struct mxefi_ep {
 	struct mxefi_cq *tx_cq, *rx_cq;
 	bool tx_selective, rx_selective;
 	struct mxefi_cntr *send_cntr, *recv_cntr, *read_cntr, *write_cntr;
+	struct mxefi_cntr *remote_read_cntr, *remote_write_cntr;
 	uint64_t caps, tx_flags, rx_flags;
 	bool enabled;
 
@@ -94,7 +95,8 @@ struct mxefi_ep {
 	void (*on_removed)(struct mxefi_ep *ep);
 	void (*on_message)(struct mxefi_conn *conn, const struct mxefi_msg *msg,
 			   const uint8_t *data, size_t len);
-	void (*on_write_data)(struct mxefi_ep *ep, uint32_t data, size_t len);
+	/* Set by access.c. */
+	void (*on_access)(struct mxefi_ep *ep, const struct mxefi_msg *msg);
 
 	/* op.c */
 	struct mxefi_op *ops, *free_ops;

@@ -24,7 +24,7 @@
 /* Of endpoints without connections. */
 #define SOURCES (FI_SOURCE | FI_SOURCE_ERR)
 /* Not implied by hints without them. */
-#define RX_EXTRAS (FI_MULTI_RECV | FI_DIRECTED_RECV | SOURCES)
+#define RX_EXTRAS (FI_MULTI_RECV | FI_DIRECTED_RECV | FI_RMA_EVENT | SOURCES)
 #define EXTRAS (FI_FENCE | RX_EXTRAS)
 #define CAPS (PRIMARY | MODIFIERS | EXTRAS | DOMAIN_CAPS)
 #define TX_FLAGS (FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | \
@@ -126,9 +126,12 @@ static int choose_mr_mode(const struct fi_info *hints, uint32_t version)
 static uint64_t choose_caps(const struct fi_info *hints, uint32_t version,
 			    uint64_t offered)
 {
-	/* Only programs that know of them want errors for unknown senders. */
+	/*
+	 * Only programs that know of them want errors for unknown senders, and
+	 * events of RMA, which make each operation of a peer send a message.
+	 */
 	uint64_t caps = hints && hints->caps ? hints->caps :
-					       offered & ~(uint64_t)FI_SOURCE_ERR;
+		offered & ~(uint64_t)(FI_SOURCE_ERR | FI_RMA_EVENT);
 
 	if (caps & (FI_MSG | FI_TAGGED) && !(caps & MSG_MODIFIERS))
 		caps |= MSG_MODIFIERS;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "atomic_plan.h"
+#include "cntr.h"
 #include "container.h"
 #include "domain.h"
 #include "mr.h"
@@ -21,13 +22,41 @@ struct mxefi_mr {
 	struct fid_mr fid;
 	struct mxefi_domain *dom;
 	struct ibv_mr *mr;
+	/* Count accesses of peers to this region, or NULL. */
+	struct mxefi_cntr *read_cntr, *write_cntr;
+	struct mxefi_mr *next_counted;	/* in dom->counted_mrs */
 };
+
+static bool is_counted(const struct mxefi_mr *mr)
+{
+	return mr->read_cntr || mr->write_cntr;
+}
+
+static void stop_counting(struct mxefi_mr *mr)
+{
+	struct mxefi_mr **p = &mr->dom->counted_mrs;
+
+	while (*p != mr)
+		p = &(*p)->next_counted;
+	*p = mr->next_counted;
+	if (mr->read_cntr)
+		mr->read_cntr->users--;
+	if (mr->write_cntr)
+		mr->write_cntr->users--;
+	mr->read_cntr = NULL;
+	mr->write_cntr = NULL;
+}
 
 static int mr_close(struct fid *fid)
 {
 	struct mxefi_mr *mr = container_of(fid, struct mxefi_mr, fid.fid);
 	int err;
 
+	/* Another region may get the key as soon as this one is gone. */
+	pthread_mutex_lock(&mr->dom->lock);
+	if (is_counted(mr))
+		stop_counting(mr);
+	pthread_mutex_unlock(&mr->dom->lock);
 	err = ibv_dereg_mr(mr->mr);
 	if (err)
 		return -err;
@@ -38,10 +67,63 @@ static int mr_close(struct fid *fid)
 	return 0;
 }
 
+/* Returns 0 or a negative error. */
+static int bind_cntr(struct mxefi_mr *mr, struct mxefi_cntr *cntr,
+		     uint64_t flags)
+{
+	if (cntr->dom != mr->dom || !flags ||
+	    flags & ~(uint64_t)(FI_REMOTE_READ | FI_REMOTE_WRITE) ||
+	    (flags & FI_REMOTE_READ && mr->read_cntr) ||
+	    (flags & FI_REMOTE_WRITE && mr->write_cntr))
+		return -FI_EINVAL;
+	if (!is_counted(mr)) {
+		mr->next_counted = mr->dom->counted_mrs;
+		mr->dom->counted_mrs = mr;
+	}
+	if (flags & FI_REMOTE_READ) {
+		mr->read_cntr = cntr;
+		cntr->users++;
+	}
+	if (flags & FI_REMOTE_WRITE) {
+		mr->write_cntr = cntr;
+		cntr->users++;
+	}
+	return 0;
+}
+
+static int mr_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
+{
+	struct mxefi_mr *mr = container_of(fid, struct mxefi_mr, fid.fid);
+	int ret;
+
+	if (bfid->fclass != FI_CLASS_CNTR)
+		return mxefi_no_bind(fid, bfid, flags);
+	pthread_mutex_lock(&mr->dom->lock);
+	ret = bind_cntr(mr, container_of(bfid, struct mxefi_cntr, fid.fid),
+			flags);
+	pthread_mutex_unlock(&mr->dom->lock);
+	return ret;
+}
+
+void mxefi_mr_count(struct mxefi_domain *dom, uint32_t rkey, bool reads,
+		    bool writes)
+{
+	const struct mxefi_mr *mr = dom->counted_mrs;
+
+	while (mr && mr->mr->rkey != rkey)
+		mr = mr->next_counted;
+	if (!mr)
+		return;
+	if (reads)
+		mxefi_cntr_count(mr->read_cntr, false);
+	if (writes)
+		mxefi_cntr_count(mr->write_cntr, false);
+}
+
 static struct fi_ops mr_fi_ops = {
 	.size = sizeof(struct fi_ops),
 	.close = mr_close,
-	.bind = mxefi_no_bind,
+	.bind = mr_bind,
 	.control = mxefi_no_control,
 	.ops_open = mxefi_no_ops_open,
 };
@@ -74,7 +156,8 @@ static int mr_regattr(struct fid *fid, const struct fi_mr_attr *attr,
 	if (fid->fclass != FI_CLASS_DOMAIN || attr->iov_count != 1 ||
 	    attr->offset || attr->auth_key_size)
 		return -FI_EINVAL;
-	if (flags)
+	/* A program may say that a counter will be bound. */
+	if (flags & ~(uint64_t)FI_RMA_EVENT)
 		return -FI_EINVAL;
 	begin = (uintptr_t)attr->mr_iov->iov_base;
 	end = begin + attr->mr_iov->iov_len;

@@ -93,10 +93,12 @@ uint32_t mxefi_name_service(const void *addr, size_t len)
 bool mxefi_name_is_endpoint(const struct mxefi_addr *addr)
 {
 	uint32_t dctn = addr->dct & MXEFI_DCT_NUMBER;
-	uint32_t mtu = addr->dct >> MXEFI_DCT_MTU_SHIFT;
+	uint32_t mtu = (addr->dct & MXEFI_DCT_MTU) >> MXEFI_DCT_MTU_SHIFT;
+	uint32_t rest = addr->dct & ~(MXEFI_DCT_NUMBER | MXEFI_DCT_MTU |
+				      MXEFI_DCT_EVENTS);
 
-	return addr->id && addr->qpn && addr->qpn <= 0xffffff &&
-	       (!addr->dct ||
+	return addr->id && addr->qpn && addr->qpn <= 0xffffff && !rest &&
+	       ((!dctn && !mtu) ||
 		(dctn && mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096));
 }
 

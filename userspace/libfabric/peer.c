@@ -196,7 +196,7 @@ void mxefi_peer_flush(struct mxefi_peer *peer)
 	while (peer->pending) {
 		struct mxefi_wr *wr = peer->pending;
 
-		if ((peer->loops && peer->hold != wr->op) ||
+		if ((peer->loops && (peer->hold != wr->op || wr->is_access)) ||
 		    (peer->is_stopped && wr->is_message) || is_fenced(wr))
 			break;
 		if (!peer->channel->ready(peer))

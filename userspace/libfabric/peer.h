@@ -38,6 +38,7 @@ struct mxefi_peer {
 	/* Operations with a posted request that have not ended. */
 	unsigned int begun;
 	bool is_stopped;		/* takes no messages at the moment */
+	bool wants_events;		/* of accesses; see access.c */
 	fi_addr_t source;		/* or FI_ADDR_NOTAVAIL; see route.c */
 	uint64_t source_changes;	/* av->changes when it was looked up */
 	/* Requests that wait for the channel: answers, and all others. */

@@ -128,13 +128,18 @@ static void rx_done(struct mxefi_work *work, const struct ibv_wc *wc)
 	if (conn)
 		mxefi_conn_confirm(conn);
 	if (wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
+		msg = (struct mxefi_msg){
+			.type = MXEFI_MSG_ACCESS,
+			.flags = MXEFI_MSG_HAS_DATA | MXEFI_MSG_WRITES,
+			.data = be32toh(wc->imm_data),
+			.len = wc->byte_len,
+		};
 		if (conn || is_dct)
-			ep->on_write_data(ep, be32toh(wc->imm_data),
-					  wc->byte_len);
+			ep->on_access(ep, &msg);
 	} else if (wc->byte_len >= sizeof(msg)) {
 		memcpy(&msg, rx->buf, sizeof(msg));
-		if (msg.type == MXEFI_MSG_WRITTEN && (conn || is_dct))
-			ep->on_write_data(ep, msg.data, msg.len);
+		if (msg.type == MXEFI_MSG_ACCESS && (conn || is_dct))
+			ep->on_access(ep, &msg);
 		else if (conn)
 			ep->on_message(conn, &msg, rx->buf + sizeof(msg),
 				       wc->byte_len - sizeof(msg));
@@ -209,8 +214,8 @@ static int open_dct(struct mxefi_ep *ep)
 			   strerror(err));
 		return -err;
 	}
-	ep->ud.name.dct = (uint32_t)attr.mtu << MXEFI_DCT_MTU_SHIFT |
-			  ep->dct->dct_num;
+	ep->ud.name.dct |= (uint32_t)attr.mtu << MXEFI_DCT_MTU_SHIFT |
+			   ep->dct->dct_num;
 	return 0;
 }
 
@@ -258,6 +263,8 @@ int mxefi_queues_setup(struct mxefi_ep *ep)
 	ret = mxefi_wr_setup(ep);
 	if (!ret)
 		ret = create_srq(ep);
+	if (ep->caps & FI_RMA_EVENT)
+		ep->ud.name.dct = MXEFI_DCT_EVENTS;
 	if (!ret)
 		ret = mxefi_ud_open(&ep->ud, dom);
 	if (!ret)

@@ -322,19 +322,6 @@ static void on_message(struct mxefi_conn *conn, const struct mxefi_msg *msg,
 		keep(conn, msg, data, len);
 }
 
-/* The peer has written with remote CQ data. */
-static void on_write_data(struct mxefi_ep *ep, uint32_t data, size_t len)
-{
-	struct fi_cq_err_entry event = {
-		.flags = FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA,
-		.len = len,
-		.data = data,
-	};
-
-	if (ep->caps & FI_RMA && ep->caps & FI_REMOTE_WRITE)
-		push_event(ep, &event, NULL, true);
-}
-
 /* ---- the end of receives ------------------------------------------------ */
 
 static bool cancel(struct mxefi_ep *ep, const void *context, bool any)
@@ -552,5 +539,4 @@ void mxefi_recv_setup(struct mxefi_ep *ep)
 	ep->on_room = on_room;
 	ep->on_removed = cancel_all;
 	ep->on_message = on_message;
-	ep->on_write_data = on_write_data;
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * FI_RMA. An operation is one request for each pair of a local and a remote
- * segment, and maybe one for remote CQ data. Data of up to MXEFI_BUF_SIZE bytes
- * in unregistered memory are copied; more are registered for the time of the
- * operation.
+ * segment, and maybe messages to the target (access.c). Data of up to
+ * MXEFI_BUF_SIZE bytes in unregistered memory are copied; more are registered
+ * for the time of the operation.
  */
 #include <endian.h>
 #include <string.h>
 
+#include "access.h"
 #include "domain.h"
 #include "ep.h"
 #include "op.h"
@@ -87,33 +88,34 @@ static void advance(struct cursor *c, size_t len)
 }
 
 /*
- * Adds remote CQ data. Immediate data come with the length of one request only,
- * so a message follows if there are several. Returns 0 or a negative error.
+ * Tells the target of the operation. Immediate data come with the length of one
+ * request only and without its key. Returns 0 or a negative error.
  */
-static int add_data(struct mxefi_op *op, struct mxefi_wr *first, uint64_t data,
-		    size_t len, struct mxefi_wr ***tail)
+static int add_access(struct mxefi_op *op, struct mxefi_wr *first,
+		      const struct fi_msg_rma *msg, size_t len, uint64_t flags,
+		      bool is_read, struct mxefi_wr ***tail)
 {
-	struct mxefi_msg msg = {
-		.type = MXEFI_MSG_WRITTEN,
-		.data = (uint32_t)data,
+	uint64_t keys[MXEFI_IOV_LIMIT];
+	struct mxefi_access access = {
+		.reads = is_read,
+		.writes = !is_read,
+		.has_data = flags & FI_REMOTE_CQ_DATA,
+		.data = (uint32_t)msg->data,
 		.len = len,
+		.keys = keys,
+		.num_keys = msg->rma_iov_count,
 	};
-	struct mxefi_wr *wr;
 
-	if (op->refs == 1) {
+	if (!access.has_data && !op->peer->wants_events)
+		return 0;
+	if (op->refs == 1 && !op->peer->wants_events) {
 		first->wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-		first->wr.imm_data = htobe32((uint32_t)data);
+		first->wr.imm_data = htobe32(access.data);
 		return 0;
 	}
-	wr = mxefi_wr_alloc_send(op->peer, &msg, 0);
-	if (!wr)
-		return -FI_EAGAIN;
-	**tail = wr;
-	*tail = &wr->next;
-	wr->op = op;
-	wr->complete = mxefi_op_wr_complete;
-	op->refs++;
-	return 0;
+	for (size_t i = 0; i < msg->rma_iov_count; i++)
+		keys[i] = msg->rma_iov[i].key;
+	return mxefi_access_add(op, &access, tail);
 }
 
 /* The length of the remote vector, or SIZE_MAX if that is too long. */
@@ -179,8 +181,8 @@ static ssize_t start(struct mxefi_ep *ep, const struct fi_msg_rma *msg,
 			done += n;
 		} while (done < r->len && !ret);
 	}
-	if (!ret && flags & FI_REMOTE_CQ_DATA)
-		ret = add_data(op, first, msg->data, len, &tail);
+	if (!ret)
+		ret = add_access(op, first, msg, len, flags, is_read, &tail);
 	*tail = NULL;
 	for (wr = first; wr; wr = next) {
 		next = wr->next;

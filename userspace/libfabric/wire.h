@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <stdint.h>
 
-#define MXEFI_WIRE_MAGIC 0x6d786605	/* "mxf", version 5 */
+#define MXEFI_WIRE_MAGIC 0x6d786606	/* "mxf", version 6 */
 
 /*
  * The address of an endpoint, which fi_getname() returns. The id is random, so
@@ -23,16 +23,19 @@ struct mxefi_addr {
 	union {
 		uint32_t port;	/* if id is 0 */
 		/*
-		 * DC target: its number, and its path MTU (enum ibv_mtu) in the
-		 * upper 8 bits. The id is the access key. 0: none.
+		 * MXEFI_DCT_NUMBER and the following. The DC target, whose
+		 * access key is the id, or 0.
 		 */
 		uint32_t dct;
 	};
 	uint64_t id;
 };
 
-#define MXEFI_DCT_NUMBER 0xffffff
+#define MXEFI_DCT_NUMBER 0xffffffU
+#define MXEFI_DCT_MTU (7U << MXEFI_DCT_MTU_SHIFT)	/* enum ibv_mtu */
 #define MXEFI_DCT_MTU_SHIFT 24
+/* With or without a target: the endpoint wants MXEFI_MSG_ACCESS. */
+#define MXEFI_DCT_EVENTS (1U << 31)
 
 enum mxefi_name_type {
 	MXEFI_NAME_QUESTION,
@@ -81,13 +84,17 @@ enum mxefi_msg_type {
 	MXEFI_MSG_STOP,		/* the receiver is to send no messages */
 	MXEFI_MSG_GO,		/* it may again */
 	MXEFI_MSG_PROBE,	/* ignored: only its acknowledgement matters */
-	MXEFI_MSG_WRITTEN,	/* remote CQ data of the RDMA writes before */
+	MXEFI_MSG_ACCESS,	/* what the requests before have accessed */
 };
 
 enum {
 	MXEFI_MSG_HAS_DATA = 1 << 0,	/* remote CQ data */
 	MXEFI_MSG_WANT_FIN = 1 << 1,
 	MXEFI_MSG_TAGGED = 1 << 2,
+	/* Of MXEFI_MSG_ACCESS. */
+	MXEFI_MSG_READS = 1 << 3,
+	MXEFI_MSG_WRITES = 1 << 4,
+	MXEFI_MSG_MORE = 1 << 5,	/* of the operation follow */
 };
 
 /* The header of a SEND over RC. */
@@ -97,10 +104,10 @@ struct mxefi_msg {
 	uint16_t reserved;
 	uint32_t data;
 	uint64_t tag;
-	uint64_t len;		/* of the message or the writes, in bytes */
+	uint64_t len;		/* of the message or the accesses, in bytes */
 	uint64_t cookie;	/* of the sender, which a FIN returns */
 	uint64_t addr;
-	uint32_t rkey;
+	uint32_t rkey;		/* of addr, or that was accessed */
 	uint32_t err;		/* FIN: errno of the receiver, or 0 */
 };
 

@@ -336,6 +336,12 @@ static enum ibv_wc_status execute_atomic(const struct target *t,
 	return IBV_WC_SUCCESS;
 }
 
+static bool is_atomic(enum ibv_wr_opcode opcode)
+{
+	return opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ||
+	       opcode == IBV_WR_ATOMIC_CMP_AND_SWP;
+}
+
 static enum ibv_wc_status execute(const struct qp *qp, struct target *t,
 				  const struct send *s, size_t len)
 {
@@ -373,7 +379,8 @@ static bool step(struct qp *qp)
 			  s->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 	struct target t;
 
-	if (s->opcode == IBV_WR_RDMA_READ && fake_device.reads_stop)
+	if ((s->opcode == IBV_WR_RDMA_READ && fake_device.reads_stop) ||
+	    (is_atomic(s->opcode) && fake_device.atomics_stop))
 		return false;
 	if (s->executed) {
 		wc.status = IBV_WC_SUCCESS;

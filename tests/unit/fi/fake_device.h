@@ -27,6 +27,7 @@ struct fake_device {
 	unsigned int num_sends[256];
 	bool reads_stop;	/* RDMA READs are not executed */
 	unsigned int num_stopped;	/* such READs, in all queue pairs */
+	bool atomics_stop;	/* nor are atomics */
 	size_t refused_size;	/* malloc() of so many bytes fails; or 0 */
 	unsigned int num_opens;	/* calls of ibv_open_device() */
 	unsigned int num_mrs;	/* memory regions that are registered */

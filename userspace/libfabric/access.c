@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * RMA and atomics of which the target learns: those with remote CQ data, and
+ * all if the target has FI_RMA_EVENT. The device executes an operation without
+ * the process of the target, so a message follows it on the same queue pair,
+ * one for each memory region.
+ */
+#include "access.h"
+#include "cntr.h"
+#include "cq.h"
+#include "domain.h"
+#include "ep.h"
+#include "mr.h"
+#include "op.h"
+#include "peer.h"
+#include "wire.h"
+#include "wr.h"
+
+int mxefi_access_add(struct mxefi_op *op, const struct mxefi_access *access,
+		     struct mxefi_wr ***tail)
+{
+	struct mxefi_msg msg = {
+		.type = MXEFI_MSG_ACCESS,
+		.flags = (access->reads ? MXEFI_MSG_READS : 0) |
+			 (access->writes ? MXEFI_MSG_WRITES : 0) |
+			 (access->has_data ? MXEFI_MSG_HAS_DATA : 0) |
+			 MXEFI_MSG_MORE,
+		.data = access->data,
+		.len = access->len,
+	};
+	size_t i = op->peer->wants_events ? 0 : access->num_keys - 1;
+
+	for (; i < access->num_keys; i++) {
+		struct mxefi_wr *wr;
+
+		if (i == access->num_keys - 1)
+			msg.flags &= (uint8_t)~MXEFI_MSG_MORE;
+		msg.rkey = (uint32_t)access->keys[i];
+		wr = mxefi_wr_alloc_send(op->peer, &msg, 0);
+		if (!wr)
+			return -FI_EAGAIN;
+		**tail = wr;
+		*tail = &wr->next;
+		wr->op = op;
+		wr->is_access = true;
+		wr->complete = mxefi_op_wr_complete;
+		op->refs++;
+	}
+	return 0;
+}
+
+static void push_data(struct mxefi_ep *ep, const struct mxefi_msg *msg)
+{
+	const struct mxefi_completion event = {
+		.entry = {
+			.flags = FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA,
+			.len = msg->len,
+			.data = msg->data,
+		},
+		.src = FI_ADDR_NOTAVAIL,
+	};
+
+	if (ep->rx_cq && ep->caps & FI_RMA && ep->caps & FI_REMOTE_WRITE)
+		mxefi_cq_push(ep->rx_cq, &event);
+}
+
+static void on_access(struct mxefi_ep *ep, const struct mxefi_msg *msg)
+{
+	bool is_last = !(msg->flags & MXEFI_MSG_MORE);
+
+	if (ep->caps & FI_RMA_EVENT)
+		mxefi_mr_count(ep->dom, msg->rkey, msg->flags & MXEFI_MSG_READS,
+			       msg->flags & MXEFI_MSG_WRITES);
+	if (!is_last)
+		return;
+	/* An atomic that fetches counts as a read (fi_endpoint(3)). */
+	mxefi_cntr_count(msg->flags & MXEFI_MSG_READS ? ep->remote_read_cntr :
+							ep->remote_write_cntr,
+			 false);
+	if (msg->flags & MXEFI_MSG_HAS_DATA)
+		push_data(ep, msg);
+}
+
+void mxefi_access_setup(struct mxefi_ep *ep)
+{
+	ep->on_access = on_access;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* RMA and atomics of which the target learns. */
+#ifndef MXEFI_ACCESS_H
+#define MXEFI_ACCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mxefi_ep;
+struct mxefi_op;
+struct mxefi_wr;
+
+/* What an operation does at the target. */
+struct mxefi_access {
+	bool reads, writes;
+	bool has_data;			/* remote CQ data */
+	uint32_t data;
+	uint64_t len;			/* in bytes, if there are data */
+	const uint64_t *keys;		/* of the memory regions */
+	size_t num_keys;
+};
+
+/**
+ * mxefi_access_setup() - Prepares an endpoint to learn of accesses.
+ * @ep: endpoint
+ */
+void mxefi_access_setup(struct mxefi_ep *ep);
+
+/**
+ * mxefi_access_add() - Makes the requests that tell the target of an operation.
+ * @op: operation, whose other requests were made
+ * @access: what it does
+ * @tail: where its last request has its pointer to the next one
+ *
+ * To be called if the operation has remote CQ data or the peer wants events.
+ *
+ * Return: 0, or -FI_EAGAIN if no request is free.
+ */
+int mxefi_access_add(struct mxefi_op *op, const struct mxefi_access *access,
+		     struct mxefi_wr ***tail);
+
+#endif /* MXEFI_ACCESS_H */
