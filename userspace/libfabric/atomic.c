@@ -13,6 +13,7 @@
 #include "atomic_op.h"
 #include "atomic_plan.h"
 #include "atomic_wr.h"
+#include "deferred.h"
 #include "domain.h"
 #include "ep.h"
 #include "op.h"
@@ -30,7 +31,7 @@ struct call {
 	const struct fi_ioc *result;
 	size_t result_count;
 	uint64_t flags;
-	bool no_event;
+	const struct mxefi_report *report;
 };
 
 /* ---- the operation ----------------------------------------------------- */
@@ -197,7 +198,7 @@ int check(const struct mxefi_ep *ep, enum mxefi_form form, enum fi_op op,
 static struct mxefi_op *begin(struct mxefi_ep *ep, enum mxefi_form form,
 			      enum fi_op atomic, enum fi_datatype datatype,
 			      fi_addr_t dest, void *context, uint64_t flags,
-			      bool no_event, int *ret)
+			      const struct mxefi_report *report, int *ret)
 {
 	struct mxefi_peer *peer = mxefi_route_get(ep, dest);
 	struct mxefi_op *op;
@@ -208,7 +209,7 @@ static struct mxefi_op *begin(struct mxefi_ep *ep, enum mxefi_form form,
 	}
 	op = mxefi_op_alloc(ep, peer, context, flags,
 			    FI_ATOMIC | (form == MXEFI_BASE ? FI_WRITE : FI_READ),
-			    no_event);
+			    report);
 	if (!op) {
 		*ret = -FI_EAGAIN;
 		return NULL;
@@ -236,7 +237,7 @@ static ssize_t start(struct mxefi_ep *ep, const struct call *c)
 	if (count < 0)
 		return count;
 	op = begin(ep, c->form, m->op, m->datatype, m->addr, m->context,
-		   c->flags, c->no_event, &ret);
+		   c->flags, c->report, &ret);
 	if (!op)
 		return ret;
 	op->num_results = c->result_count;
@@ -274,7 +275,7 @@ struct single {
 	uint64_t addr, key;
 	void *context;
 	uint64_t flags;
-	bool no_event;
+	const struct mxefi_report *report;
 };
 
 static inline __attribute__((always_inline))
@@ -289,7 +290,7 @@ ssize_t start_single(struct mxefi_ep *ep, const struct single *c)
 	if (c->addr & (mxefi_type_align(c->datatype) - 1))
 		return -FI_EINVAL;
 	op = begin(ep, c->form, c->op, c->datatype, c->dest, c->context,
-		   c->flags, c->no_event, &ret);
+		   c->flags, c->report, &ret);
 	if (!op)
 		return ret;
 	op->num_results = !!c->result;
@@ -315,6 +316,12 @@ ssize_t start_single(struct mxefi_ep *ep, const struct single *c)
 	return 0;
 }
 
+/* A call that waits for a trigger is kept with its vectors. */
+static bool is_single(struct fid_ep *ep, size_t count)
+{
+	return count == 1 && !(to_handle(ep)->tx_flags & FI_TRIGGER);
+}
+
 static inline __attribute__((always_inline))
 ssize_t single_call(struct fid_ep *fid, const struct single *c)
 {
@@ -324,12 +331,57 @@ ssize_t single_call(struct fid_ep *fid, const struct single *c)
 	return mxefi_call_end(ep, start_single(ep, c));
 }
 
+/* Leaves the call to the counter that triggers it. */
+static ssize_t defer(struct mxefi_ep *ep, const struct call *c)
+{
+	static const enum fi_op_type types[] = {
+		[MXEFI_BASE] = FI_OP_ATOMIC,
+		[MXEFI_FETCH] = FI_OP_FETCH_ATOMIC,
+		[MXEFI_COMPARE] = FI_OP_COMPARE_ATOMIC,
+	};
+	const struct mxefi_call args = {
+		.flags = c->flags,
+		.atomic = {
+			.msg = *c->msg,
+			.fetch = {
+				.msg_iov = (struct fi_ioc *)(uintptr_t)c->result,
+				.iov_count = c->result_count,
+			},
+			.compare = {
+				.msg_iov = c->compare,
+				.iov_count = c->compare_count,
+			},
+		},
+	};
+
+	return ep->on_trigger(ep, types[c->form], &args);
+}
+
+ssize_t mxefi_atomic_start(struct mxefi_ep *ep, enum mxefi_form form,
+			   const struct mxefi_call *args,
+			   const struct mxefi_report *report)
+{
+	const struct call c = {
+		.msg = &args->atomic.msg,
+		.form = form,
+		.compare = args->atomic.compare.msg_iov,
+		.compare_count = args->atomic.compare.iov_count,
+		.result = args->atomic.fetch.msg_iov,
+		.result_count = args->atomic.fetch.iov_count,
+		.flags = args->flags,
+		.report = report,
+	};
+
+	return start(ep, &c);
+}
+
 static ssize_t call(struct fid_ep *fid, const struct call *c)
 {
 	struct mxefi_ep *ep = to_ep(fid);
 
 	pthread_mutex_lock(&ep->dom->lock);
-	return mxefi_call_end(ep, start(ep, c));
+	return mxefi_call_end(ep, c->flags & FI_TRIGGER ? defer(ep, c) :
+							  start(ep, c));
 }
 
 /* A call of one contiguous array at the target. Fills in @c->msg. */
@@ -373,7 +425,7 @@ static ssize_t vector_call(struct fid_ep *ep, enum mxefi_form form,
 		.compare_count = compare_count,
 		.result = result,
 		.result_count = result_count,
-		.flags = to_ep(ep)->tx_flags,
+		.flags = to_handle(ep)->tx_flags,
 	};
 
 	return simple_call(ep, &c, iov, count, dest, addr, key, datatype, op,
@@ -426,11 +478,11 @@ static ssize_t atomic_write(struct fid_ep *ep, const void *buf, size_t count,
 {
 	struct fi_ioc iov = one_ioc(buf, count);
 
-	if (count == 1)
+	if (is_single(ep, count))
 		return single_call(ep, &(struct single){
 			.form = MXEFI_BASE, .op = op, .datatype = datatype,
 			.src = buf, .dest = dest, .addr = addr, .key = key,
-			.context = context, .flags = to_ep(ep)->tx_flags,
+			.context = context, .flags = to_handle(ep)->tx_flags,
 		});
 	return atomic_writev(ep, &iov, &desc, 1, dest, addr, key, datatype, op,
 			     context);
@@ -448,14 +500,15 @@ static ssize_t atomic_inject(struct fid_ep *ep, const void *buf, size_t count,
 {
 	struct fi_ioc iov = one_ioc(buf, count);
 	struct call c = {
-		.form = MXEFI_BASE, .flags = FI_INJECT, .no_event = true,
+		.form = MXEFI_BASE, .flags = FI_INJECT,
+		.report = &mxefi_report_errors,
 	};
 
-	if (count == 1)
+	if (is_single(ep, count))
 		return single_call(ep, &(struct single){
 			.form = MXEFI_BASE, .op = op, .datatype = datatype,
 			.src = buf, .dest = dest, .addr = addr, .key = key,
-			.flags = FI_INJECT, .no_event = true,
+			.flags = FI_INJECT, .report = &mxefi_report_errors,
 		});
 	return simple_call(ep, &c, &iov, 1, dest, addr, key, datatype, op,
 			   NULL);
@@ -484,12 +537,12 @@ static ssize_t atomic_readwrite(struct fid_ep *ep, const void *buf,
 	struct fi_ioc iov = one_ioc(buf, count);
 	struct fi_ioc results = one_ioc(result, count);
 
-	if (count == 1)
+	if (is_single(ep, count))
 		return single_call(ep, &(struct single){
 			.form = MXEFI_FETCH, .op = op, .datatype = datatype,
 			.src = buf, .result = result, .dest = dest,
 			.addr = addr, .key = key, .context = context,
-			.flags = to_ep(ep)->tx_flags,
+			.flags = to_handle(ep)->tx_flags,
 		});
 	return atomic_readwritev(ep, &iov, &desc, 1, &results, &result_desc, 1,
 				 dest, addr, key, datatype, op, context);
@@ -531,12 +584,12 @@ static ssize_t atomic_compwrite(struct fid_ep *ep, const void *buf,
 	struct fi_ioc compares = one_ioc(compare, count);
 	struct fi_ioc results = one_ioc(result, count);
 
-	if (count == 1)
+	if (is_single(ep, count))
 		return single_call(ep, &(struct single){
 			.form = MXEFI_COMPARE, .op = op, .datatype = datatype,
 			.src = buf, .cmp = compare, .result = result,
 			.dest = dest, .addr = addr, .key = key,
-			.context = context, .flags = to_ep(ep)->tx_flags,
+			.context = context, .flags = to_handle(ep)->tx_flags,
 		});
 	return atomic_compwritev(ep, &iov, &desc, 1, &compares, &compare_desc,
 				 1, &results, &result_desc, 1, dest, addr, key,

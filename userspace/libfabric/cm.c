@@ -18,7 +18,7 @@
 static void on_cm(struct mxefi_conn *conn, int err)
 {
 	struct mxefi_ep *ep = conn->peer.ep;
-	struct fid *fid = &ep->fid.fid;
+	struct fid *fid = &ep->self.fid.fid;
 
 	if (!err) {
 		mxefi_eq_push(ep->eq, ep->cm_start, FI_CONNECTED, fid,
@@ -64,7 +64,7 @@ static int start(struct mxefi_ep *ep, const void *addr,
 	ret = mxefi_name_resolve(&peer, MXEFI_RESOLVE_MS);
 	if (ret)
 		return ret;
-	ret = fi_enable(&ep->fid);
+	ret = fi_enable(&ep->self.fid);
 	if (ret && ret != -FI_EOPBADSTATE)
 		return ret;
 	pthread_mutex_lock(&ep->dom->lock);
@@ -125,7 +125,7 @@ int mxefi_copy_addr(const struct mxefi_addr *from, void *addr, size_t *len)
 
 static int cm_getname(fid_t fid, void *addr, size_t *len)
 {
-	struct mxefi_ep *ep = container_of(fid, struct mxefi_ep, fid.fid);
+	struct mxefi_ep *ep = fid_to_ep(fid);
 
 	if (!ep->enabled)
 		return -FI_EOPBADSTATE;

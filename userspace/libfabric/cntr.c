@@ -9,6 +9,7 @@
 #include "domain.h"
 #include "progress.h"
 #include "provider.h"
+#include "trigger.h"
 
 static struct mxefi_cntr *to_cntr(struct fid_cntr *cntr)
 {
@@ -28,6 +29,8 @@ static void notify(struct mxefi_cntr *cntr)
 		eventfd_write(cntr->event_fd, 1);
 	}
 	mxefi_progress_wake(cntr->dom);
+	if (cntr->dom->triggers)
+		mxefi_trigger_check(cntr);
 }
 
 void mxefi_cntr_count(struct mxefi_cntr *cntr, bool error)
@@ -69,42 +72,42 @@ static uint64_t cntr_readerr(struct fid_cntr *fid)
 	return read_value(to_cntr(fid), &to_cntr(fid)->errors);
 }
 
-static int set(struct mxefi_cntr *cntr, uint64_t *value, uint64_t n)
+void mxefi_cntr_set(struct mxefi_cntr *cntr, uint64_t n)
+{
+	cntr->value = n;
+	notify(cntr);
+}
+
+/* Adds to one of the values of a counter, or sets it. */
+static int change(struct mxefi_cntr *cntr, uint64_t *value, uint64_t n,
+		  bool add)
 {
 	pthread_mutex_lock(&cntr->dom->lock);
-	*value = n;
+	*value = add ? *value + n : n;
 	notify(cntr);
+	mxefi_trigger_fire(cntr->dom);
 	pthread_mutex_unlock(&cntr->dom->lock);
 	return 0;
 }
 
 static int cntr_set(struct fid_cntr *fid, uint64_t n)
 {
-	return set(to_cntr(fid), &to_cntr(fid)->value, n);
+	return change(to_cntr(fid), &to_cntr(fid)->value, n, false);
 }
 
 static int cntr_seterr(struct fid_cntr *fid, uint64_t n)
 {
-	return set(to_cntr(fid), &to_cntr(fid)->errors, n);
-}
-
-static int add(struct mxefi_cntr *cntr, uint64_t *value, uint64_t n)
-{
-	pthread_mutex_lock(&cntr->dom->lock);
-	*value += n;
-	notify(cntr);
-	pthread_mutex_unlock(&cntr->dom->lock);
-	return 0;
+	return change(to_cntr(fid), &to_cntr(fid)->errors, n, false);
 }
 
 static int cntr_add(struct fid_cntr *fid, uint64_t n)
 {
-	return add(to_cntr(fid), &to_cntr(fid)->value, n);
+	return change(to_cntr(fid), &to_cntr(fid)->value, n, true);
 }
 
 static int cntr_adderr(struct fid_cntr *fid, uint64_t n)
 {
-	return add(to_cntr(fid), &to_cntr(fid)->errors, n);
+	return change(to_cntr(fid), &to_cntr(fid)->errors, n, true);
 }
 
 static int cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)

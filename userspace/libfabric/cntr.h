@@ -39,4 +39,11 @@ bool mxefi_cntr_has_changed(const struct mxefi_cntr *cntr);
  */
 void mxefi_cntr_count(struct mxefi_cntr *cntr, bool error);
 
+/**
+ * mxefi_cntr_set() - Sets the number of successes, and wakes those that wait.
+ * @cntr: counter
+ * @n: number
+ */
+void mxefi_cntr_set(struct mxefi_cntr *cntr, uint64_t n);
+
 #endif /* MXEFI_CNTR_H */

@@ -15,6 +15,7 @@
 #include "cntr.h"
 #include "container.h"
 #include "cq.h"
+#include "deferred.h"
 #include "device.h"
 #include "domain.h"
 #include "ep.h"
@@ -129,6 +130,12 @@ static int dom_close(struct fid *fid)
 	return 0;
 }
 
+static int dom_control(struct fid *fid, int command, void *arg)
+{
+	return mxefi_deferred_control(container_of(fid, struct mxefi_domain,
+					       fid.fid), command, arg);
+}
+
 static int dom_scalable_ep(struct fid_domain *domain, struct fi_info *info,
 			   struct fid_ep **sep, void *context)
 {
@@ -165,7 +172,7 @@ static struct fi_ops dom_fi_ops = {
 	.size = sizeof(struct fi_ops),
 	.close = dom_close,
 	.bind = mxefi_no_bind,
-	.control = mxefi_no_control,
+	.control = dom_control,
 	.ops_open = mxefi_no_ops_open,
 };
 
@@ -204,6 +211,7 @@ int mxefi_domain_open(struct fid_fabric *fabric, struct fi_info *info,
 			dom->atomic_types |= 1ULL << type;
 	mxefi_lock_init(&dom->lock, &dom->events);
 	pthread_cond_init(&dom->resolver.work, NULL);
+	mxefi_deferred_setup_domain(dom);
 	dom->connect_timeout_ms = get_param("connect_timeout",
 					    CONNECT_TIMEOUT_MS);
 	dom->max_conns = get_param("max_connections", MAX_CONNS);

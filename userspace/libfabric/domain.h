@@ -23,6 +23,7 @@
 struct mxefi_fabric;
 struct mxefi_mr;
 struct mxefi_ticker;
+struct mxefi_trigger;
 
 /* When endpoints without messages use DC. */
 enum mxefi_dc_mode {
@@ -46,6 +47,11 @@ struct mxefi_domain {
 	struct mxefi_resolver resolver;
 	struct mxefi_mr *counted_mrs;	/* that are bound to counters */
 	struct mxefi_ticker *tickers;
+	/* trigger.c: those that wait, by threshold, and those that do not. */
+	struct mxefi_trigger *triggers, *fired;
+	bool is_firing;
+	/* Set by deferred.c: the device was removed. */
+	void (*on_lost)(struct mxefi_domain *dom);
 	pthread_t thread;
 	int wake_fd;		/* makes the thread leave poll() */
 	bool stop;

@@ -10,6 +10,7 @@
 #include "cntr.h"
 #include "container.h"
 #include "cq.h"
+#include "deferred.h"
 #include "domain.h"
 #include "ep.h"
 #include "eq.h"
@@ -24,6 +25,12 @@
 #include "rma.h"
 #include "tagged.h"
 #include "wire.h"
+
+/* The flags of calls that have none of their own. */
+#define TX_FLAGS (FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | \
+		  FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE | FI_FENCE | \
+		  FI_TRIGGER)
+#define RX_FLAGS (FI_COMPLETION | FI_MULTI_RECV | FI_TRIGGER)
 
 static int bind_cq(struct mxefi_ep *ep, struct mxefi_cq *cq, uint64_t flags)
 {
@@ -107,7 +114,7 @@ static int bind_av(struct mxefi_ep *ep, struct mxefi_av *av)
 
 static int ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 {
-	struct mxefi_ep *ep = container_of(fid, struct mxefi_ep, fid.fid);
+	struct mxefi_ep *ep = fid_to_ep(fid);
 	int ret;
 
 	/* As other providers do, also bind to endpoints that are enabled. */
@@ -153,28 +160,106 @@ static int enable(struct mxefi_ep *ep)
 	return 0;
 }
 
-static int ep_control(struct fid *fid, int command, void *arg)
+/* Sets the flags of one direction, which is among them. */
+static int set_flags(struct mxefi_handle *handle, uint64_t flags)
 {
-	struct mxefi_ep *ep = container_of(fid, struct mxefi_ep, fid.fid);
+	const uint64_t directions = FI_TRANSMIT | FI_RECV;
+	uint64_t direction = flags & directions;
+
+	flags &= ~directions;
+	if (direction == FI_TRANSMIT && !(flags & ~(uint64_t)TX_FLAGS))
+		handle->tx_flags = flags;
+	else if (direction == FI_RECV && !(flags & ~(uint64_t)RX_FLAGS))
+		handle->rx_flags = flags;
+	else
+		return -FI_EINVAL;
+	return 0;
+}
+
+static int get_flags(const struct mxefi_handle *handle, uint64_t *flags)
+{
+	if (*flags == FI_TRANSMIT)
+		*flags = handle->tx_flags;
+	else if (*flags == FI_RECV)
+		*flags = handle->rx_flags;
+	else
+		return -FI_EINVAL;
+	return 0;
+}
+
+static int add_alias(const struct mxefi_handle *from,
+		     const struct fi_alias *args)
+{
+	struct mxefi_handle *alias = malloc(sizeof(*alias));
 	int ret;
 
-	if (command != FI_ENABLE)
-		return -FI_ENOSYS;
+	if (!alias)
+		return -FI_ENOMEM;
+	*alias = *from;
+	ret = set_flags(alias, args->flags);
+	if (ret) {
+		free(alias);
+		return ret;
+	}
+	alias->ep->num_aliases++;
+	*args->fid = &alias->fid.fid;
+	return 0;
+}
+
+static int ep_control(struct fid *fid, int command, void *arg)
+{
+	struct mxefi_ep *ep = fid_to_ep(fid);
+	struct mxefi_handle *handle = container_of(fid, struct mxefi_handle,
+						   fid.fid);
+	int ret;
+
 	pthread_mutex_lock(&ep->dom->lock);
-	ret = enable(ep);
+	switch (command) {
+	case FI_ENABLE:
+		ret = enable(ep);
+		break;
+	case FI_ALIAS:
+		ret = add_alias(handle, arg);
+		break;
+	case FI_GETOPSFLAG:
+		ret = get_flags(handle, arg);
+		break;
+	case FI_SETOPSFLAG:
+		ret = set_flags(handle, *(const uint64_t *)arg);
+		break;
+	default:
+		ret = -FI_ENOSYS;
+	}
 	pthread_mutex_unlock(&ep->dom->lock);
 	return ret;
 }
 
+static int close_alias(struct mxefi_handle *alias)
+{
+	pthread_mutex_lock(&alias->ep->dom->lock);
+	alias->ep->num_aliases--;
+	pthread_mutex_unlock(&alias->ep->dom->lock);
+	free(alias);
+	return 0;
+}
+
 static int ep_close(struct fid *fid)
 {
-	struct mxefi_ep *ep = container_of(fid, struct mxefi_ep, fid.fid);
+	struct mxefi_ep *ep = fid_to_ep(fid);
 	struct mxefi_cntr *cntrs[] = {
 		ep->send_cntr, ep->recv_cntr, ep->read_cntr, ep->write_cntr,
 		ep->remote_read_cntr, ep->remote_write_cntr,
 	};
 
+	if (fid != &ep->self.fid.fid)
+		return close_alias(container_of(fid, struct mxefi_handle,
+						fid.fid));
 	pthread_mutex_lock(&ep->dom->lock);
+	if (ep->num_aliases) {
+		pthread_mutex_unlock(&ep->dom->lock);
+		return -FI_EBUSY;
+	}
+	mxefi_deferred_forget(ep);
 	if (ep->enabled)
 		mxefi_queues_teardown(ep);
 	mxefi_op_teardown(ep);
@@ -200,11 +285,13 @@ static int ep_close(struct fid *fid)
 
 static ssize_t ep_cancel(fid_t fid, void *context)
 {
-	struct mxefi_ep *ep = container_of(fid, struct mxefi_ep, fid.fid);
+	struct mxefi_ep *ep = fid_to_ep(fid);
 	ssize_t ret;
 
 	pthread_mutex_lock(&ep->dom->lock);
 	ret = mxefi_recv_cancel(ep, context);
+	if (ret)
+		ret = mxefi_deferred_cancel(ep, context);
 	pthread_mutex_unlock(&ep->dom->lock);
 	return ret;
 }
@@ -212,7 +299,7 @@ static ssize_t ep_cancel(fid_t fid, void *context)
 static int ep_getopt(fid_t fid, int level, int optname, void *optval,
 		     size_t *optlen)
 {
-	struct mxefi_ep *ep = container_of(fid, struct mxefi_ep, fid.fid);
+	struct mxefi_ep *ep = fid_to_ep(fid);
 
 	if (level != FI_OPT_ENDPOINT)
 		return -FI_ENOPROTOOPT;
@@ -226,7 +313,7 @@ static int ep_getopt(fid_t fid, int level, int optname, void *optval,
 static int ep_setopt(fid_t fid, int level, int optname, const void *optval,
 		     size_t optlen)
 {
-	struct mxefi_ep *ep = container_of(fid, struct mxefi_ep, fid.fid);
+	struct mxefi_ep *ep = fid_to_ep(fid);
 
 	if (level != FI_OPT_ENDPOINT || optname != FI_OPT_MIN_MULTI_RECV)
 		return -FI_ENOPROTOOPT;
@@ -316,8 +403,9 @@ int mxefi_ep_open(struct fid_domain *domain, struct fi_info *info,
 	ep->dom = dom;
 	ep->caps = info->caps;
 	ep->ud.service = service_of(info);
-	ep->tx_flags = info->tx_attr ? info->tx_attr->op_flags : 0;
-	ep->rx_flags = info->rx_attr ? info->rx_attr->op_flags : 0;
+	ep->self.ep = ep;
+	ep->self.tx_flags = info->tx_attr ? info->tx_attr->op_flags : 0;
+	ep->self.rx_flags = info->rx_attr ? info->rx_attr->op_flags : 0;
 	ret = mxefi_op_setup(ep);
 	if (!ret)
 		ret = take_request(ep, info);
@@ -328,16 +416,17 @@ int mxefi_ep_open(struct fid_domain *domain, struct fi_info *info,
 	}
 	mxefi_recv_setup(ep);
 	mxefi_access_setup(ep);
-	ep->fid.fid.fclass = FI_CLASS_EP;
-	ep->fid.fid.context = context;
-	ep->fid.fid.ops = &ep_fi_ops;
-	ep->fid.ops = &ep_ops;
-	ep->fid.cm = &mxefi_cm_ops;
-	ep->fid.msg = &mxefi_msg_ops;
-	ep->fid.rma = &mxefi_rma_ops;
-	ep->fid.tagged = &mxefi_tagged_ops;
-	ep->fid.atomic = &mxefi_atomic_ops;
+	mxefi_deferred_setup(ep);
+	ep->self.fid.fid.fclass = FI_CLASS_EP;
+	ep->self.fid.fid.context = context;
+	ep->self.fid.fid.ops = &ep_fi_ops;
+	ep->self.fid.ops = &ep_ops;
+	ep->self.fid.cm = &mxefi_cm_ops;
+	ep->self.fid.msg = &mxefi_msg_ops;
+	ep->self.fid.rma = &mxefi_rma_ops;
+	ep->self.fid.tagged = &mxefi_tagged_ops;
+	ep->self.fid.atomic = &mxefi_atomic_ops;
 	mxefi_domain_hold(dom);
-	*fid = &ep->fid;
+	*fid = &ep->self.fid;
 	return 0;
 }

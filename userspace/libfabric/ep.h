@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <rdma/fi_endpoint.h>
+#include <rdma/fi_trigger.h>
 
 #include "container.h"
 #include "match.h"
@@ -19,6 +20,7 @@ struct ibv_mr;
 struct ibv_srq;
 struct mxefi_answer;
 struct mxefi_av;
+struct mxefi_call;
 struct mxefi_cntr;
 struct mxefi_conn;
 struct mxefi_cq;
@@ -33,15 +35,23 @@ struct mxefi_wr;
 
 #define MXEFI_CONN_HASH 1024	/* buckets for connections */
 
-struct mxefi_ep {
+/* What programs name: an endpoint, or an alias with other flags. */
+struct mxefi_handle {
 	struct fid_ep fid;
+	struct mxefi_ep *ep;
+	uint64_t tx_flags, rx_flags;	/* of calls without flags */
+};
+
+struct mxefi_ep {
+	struct mxefi_handle self;
+	unsigned int num_aliases;
 	struct mxefi_domain *dom;
 	struct mxefi_av *av;
 	struct mxefi_cq *tx_cq, *rx_cq;
 	bool tx_selective, rx_selective;
 	struct mxefi_cntr *send_cntr, *recv_cntr, *read_cntr, *write_cntr;
 	struct mxefi_cntr *remote_read_cntr, *remote_write_cntr;
-	uint64_t caps, tx_flags, rx_flags;
+	uint64_t caps;
 	bool enabled;
 
 	/* FI_EP_MSG */
@@ -95,6 +105,9 @@ struct mxefi_ep {
 	void (*on_removed)(struct mxefi_ep *ep);
 	void (*on_message)(struct mxefi_conn *conn, const struct mxefi_msg *msg,
 			   const uint8_t *data, size_t len);
+	/* Set by deferred.c: a call with FI_TRIGGER. */
+	ssize_t (*on_trigger)(struct mxefi_ep *ep, enum fi_op_type type,
+			      const struct mxefi_call *call);
 	/* Set by access.c. */
 	void (*on_access)(struct mxefi_ep *ep, const struct mxefi_msg *msg);
 
@@ -111,9 +124,19 @@ struct mxefi_ep {
 	size_t min_multi_recv;
 };
 
-static inline struct mxefi_ep *to_ep(struct fid_ep *ep)
+static inline struct mxefi_handle *to_handle(struct fid_ep *fid)
 {
-	return container_of(ep, struct mxefi_ep, fid);
+	return container_of(fid, struct mxefi_handle, fid);
+}
+
+static inline struct mxefi_ep *to_ep(struct fid_ep *fid)
+{
+	return to_handle(fid)->ep;
+}
+
+static inline struct mxefi_ep *fid_to_ep(struct fid *fid)
+{
+	return to_ep(container_of(fid, struct fid_ep, fid));
 }
 
 /**

@@ -25,7 +25,7 @@
 #define SOURCES (FI_SOURCE | FI_SOURCE_ERR)
 /* Not implied by hints without them. */
 #define RX_EXTRAS (FI_MULTI_RECV | FI_DIRECTED_RECV | FI_RMA_EVENT | SOURCES)
-#define EXTRAS (FI_FENCE | RX_EXTRAS)
+#define EXTRAS (FI_FENCE | FI_TRIGGER | RX_EXTRAS)
 #define CAPS (PRIMARY | MODIFIERS | EXTRAS | DOMAIN_CAPS)
 #define TX_FLAGS (FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | \
 		  FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
@@ -214,7 +214,8 @@ static bool match(const struct fi_info *h, uint32_t version,
 static void set_attrs(struct fi_info *info, enum fi_ep_type type)
 {
 	*info->tx_attr = (struct fi_tx_attr){
-		.caps = info->caps & (PRIMARY | TX_MODIFIERS | FI_FENCE),
+		.caps = info->caps & (PRIMARY | TX_MODIFIERS | FI_FENCE |
+				      FI_TRIGGER),
 		.msg_order = MSG_ORDER,
 		.inject_size = MXEFI_INJECT_SIZE,
 		.size = MXEFI_TX_SIZE,
@@ -222,7 +223,8 @@ static void set_attrs(struct fi_info *info, enum fi_ep_type type)
 		.rma_iov_limit = MXEFI_IOV_LIMIT,
 	};
 	*info->rx_attr = (struct fi_rx_attr){
-		.caps = info->caps & (PRIMARY | RX_MODIFIERS | RX_EXTRAS),
+		.caps = info->caps & (PRIMARY | RX_MODIFIERS | FI_TRIGGER |
+				      RX_EXTRAS),
 		.msg_order = MSG_ORDER,
 		.size = MXEFI_RX_SIZE,
 		.iov_limit = MXEFI_IOV_LIMIT,

@@ -9,11 +9,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cntr.h"
 #include "conn.h"
 #include "ep.h"
 #include "match.h"
 #include "queues.h"
 #include "wire.h"
+
+struct mxefi_recv *mxefi_match_new(const struct mxefi_recv *args)
+{
+	struct mxefi_recv *recv = malloc(sizeof(*recv));
+
+	if (!recv)
+		return NULL;
+	*recv = *args;
+	recv->holds_cntr = recv->cntr;
+	if (recv->holds_cntr)
+		recv->cntr->users++;
+	return recv;
+}
+
+void mxefi_match_free(struct mxefi_recv *recv)
+{
+	if (recv->holds_cntr)
+		recv->cntr->users--;
+	free(recv);
+}
 
 static bool matches(const struct mxefi_recv *recv,
 		    const struct mxefi_conn *conn, const struct mxefi_msg *msg)
@@ -56,6 +77,7 @@ static struct mxefi_recv *split(struct mxefi_queue *q, struct mxefi_recv **p,
 	*part = *multi;
 	part->next = NULL;
 	part->multi = false;
+	part->holds_cntr = false;
 	part->parts = 0;
 	part->parent = multi;
 	if (len > left->iov_len)
@@ -240,7 +262,7 @@ void mxefi_match_teardown(struct mxefi_ep *ep)
 			struct mxefi_recv *recv = ep->queues[i].recvs;
 
 			ep->queues[i].recvs = recv->next;
-			free(recv);
+			mxefi_match_free(recv);
 		}
 		free_messages(ep->queues[i].unexpected);
 	}

@@ -11,6 +11,7 @@
 #include "sizes.h"
 #include "wire.h"
 
+struct mxefi_cntr;
 struct mxefi_conn;
 struct mxefi_ep;
 struct mxefi_peer;
@@ -21,6 +22,9 @@ struct mxefi_recv {
 	struct mxefi_ep *ep;
 	void *context;
 	bool completion;		/* report success to the CQ */
+	bool has_cntr;			/* of its own, which may be NULL */
+	bool holds_cntr;
+	struct mxefi_cntr *cntr;
 	bool tagged;
 	uint64_t tag, ignore;		/* 0 for a message without a tag */
 	struct mxefi_peer *from;	/* matches this peer alone; or NULL */
@@ -71,6 +75,20 @@ void mxefi_match_setup(struct mxefi_ep *ep);
  * @ep: endpoint
  */
 void mxefi_match_teardown(struct mxefi_ep *ep);
+
+/**
+ * mxefi_match_new() - Allocates a receive.
+ * @args: its members
+ *
+ * Return: the receive, or NULL if memory is short.
+ */
+struct mxefi_recv *mxefi_match_new(const struct mxefi_recv *args);
+
+/**
+ * mxefi_match_free() - Frees a receive that is not queued.
+ * @recv: receive
+ */
+void mxefi_match_free(struct mxefi_recv *recv);
 
 /**
  * mxefi_match_arrival() - Takes the receive that a message matches.

@@ -19,7 +19,7 @@ static ssize_t msg_recvv(struct fid_ep *ep, const struct iovec *iov,
 		.context = context,
 	};
 
-	return mxefi_recv(ep, FI_MSG, &m, to_ep(ep)->rx_flags);
+	return mxefi_recv(ep, FI_MSG, &m, to_handle(ep)->rx_flags);
 }
 
 static ssize_t msg_recv(struct fid_ep *ep, void *buf, size_t len, void *desc,
@@ -71,14 +71,14 @@ static ssize_t msg_sendv(struct fid_ep *ep, const struct iovec *iov,
 		.context = context,
 	};
 
-	return mxefi_send(ep, FI_MSG, &m, to_ep(ep)->tx_flags, false);
+	return mxefi_send(ep, FI_MSG, &m, to_handle(ep)->tx_flags, false);
 }
 
 static ssize_t msg_send(struct fid_ep *ep, const void *buf, size_t len,
 			void *desc, fi_addr_t dest, void *context)
 {
 	return mxefi_send_buf(ep, FI_MSG, buf, len, 0, dest, 0, context,
-			      to_ep(ep)->tx_flags, false);
+			      to_handle(ep)->tx_flags, false);
 }
 
 static ssize_t msg_senddata(struct fid_ep *ep, const void *buf, size_t len,
@@ -86,7 +86,7 @@ static ssize_t msg_senddata(struct fid_ep *ep, const void *buf, size_t len,
 			    void *context)
 {
 	return mxefi_send_buf(ep, FI_MSG, buf, len, data, dest, 0, context,
-			      to_ep(ep)->tx_flags | FI_REMOTE_CQ_DATA, false);
+			      to_handle(ep)->tx_flags | FI_REMOTE_CQ_DATA, false);
 }
 
 static ssize_t msg_inject(struct fid_ep *ep, const void *buf, size_t len,

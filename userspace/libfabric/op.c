@@ -15,7 +15,10 @@
 #include "peer.h"
 #include "progress.h"
 #include "sizes.h"
+#include "trigger.h"
 #include "wr.h"
+
+const struct mxefi_report mxefi_report_errors;
 
 static void op_lost(struct mxefi_op *op, int err)
 {
@@ -45,9 +48,21 @@ void mxefi_op_teardown(struct mxefi_ep *ep)
 	free(ep->ops);
 }
 
+struct mxefi_cntr *mxefi_op_cntr(struct mxefi_ep *ep, uint64_t completion_flags)
+{
+	if (completion_flags & FI_READ)
+		return ep->read_cntr;
+	if (completion_flags & FI_WRITE)
+		return ep->write_cntr;
+	if (completion_flags & FI_RECV)
+		return ep->recv_cntr;
+	return ep->send_cntr;
+}
+
 struct mxefi_op *mxefi_op_alloc(struct mxefi_ep *ep, struct mxefi_peer *peer,
 				void *context, uint64_t op_flags,
-				uint64_t completion_flags, bool no_event)
+				uint64_t completion_flags,
+				const struct mxefi_report *report)
 {
 	struct mxefi_op *op = ep->free_ops;
 
@@ -61,18 +76,17 @@ struct mxefi_op *mxefi_op_alloc(struct mxefi_ep *ep, struct mxefi_peer *peer,
 	op->wants_fin = false;
 	op->fence = op_flags & FI_FENCE;
 	op->begun = false;
-	op->completion = !no_event &&
-			 (!ep->tx_selective || op_flags & FI_COMPLETION);
+	op->completion = report ? report->to_cq :
+				  !ep->tx_selective || op_flags & FI_COMPLETION;
+	op->holds_cntr = report && report->cntr;
 	op->flags = completion_flags;
 	op->context = context;
 	op->num_results = 0;
 	op->units = NULL;
-	if (completion_flags & FI_READ)
-		op->cntr = ep->read_cntr;
-	else if (completion_flags & FI_WRITE)
-		op->cntr = ep->write_cntr;
-	else
-		op->cntr = ep->send_cntr;
+	op->cntr = report && report->to_cntr ? report->cntr :
+		   mxefi_op_cntr(ep, completion_flags);
+	if (op->holds_cntr)
+		op->cntr->users++;
 	return op;
 }
 
@@ -86,6 +100,8 @@ void mxefi_op_free(struct mxefi_op *op)
 	if (op->units != &op->one_unit)
 		free(op->units);
 	op->units = NULL;
+	if (op->holds_cntr)
+		op->cntr->users--;
 	op->used = false;
 	op->generation++;
 	op->next = op->ep->free_ops;
@@ -161,6 +177,7 @@ ssize_t mxefi_call_end(struct mxefi_ep *ep, ssize_t ret)
 		else
 			ret = -FI_ENOMEM;
 	}
+	mxefi_trigger_fire(ep->dom);
 	pthread_mutex_unlock(&ep->dom->lock);
 	return ret;
 }

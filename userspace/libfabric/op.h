@@ -19,6 +19,16 @@ struct mxefi_ep;
 struct mxefi_peer;
 struct mxefi_wr;
 
+/* How an operation reports its end, if not as its endpoint does. */
+struct mxefi_report {
+	bool to_cq;			/* if it succeeds */
+	bool to_cntr;			/* of the report, not of the endpoint */
+	struct mxefi_cntr *cntr;	/* or NULL */
+};
+
+/* For operations that report only errors. */
+extern const struct mxefi_report mxefi_report_errors;
+
 struct mxefi_op {
 	struct mxefi_op *next;
 	struct mxefi_ep *ep;
@@ -34,6 +44,7 @@ struct mxefi_op {
 	uint64_t flags;			/* of the completion */
 	void *context;
 	struct mxefi_cntr *cntr;
+	bool holds_cntr;
 	/* Of a rendezvous: the data, and a copy if they were in pieces. */
 	struct ibv_mr *mr;
 	uint8_t *copy;
@@ -61,20 +72,30 @@ int mxefi_op_setup(struct mxefi_ep *ep);
 void mxefi_op_teardown(struct mxefi_ep *ep);
 
 /**
+ * mxefi_op_cntr() - Finds the counter of operations of a kind.
+ * @ep: endpoint
+ * @completion_flags: flags of their completions
+ *
+ * Return: the counter that is bound to the endpoint, or NULL.
+ */
+struct mxefi_cntr *mxefi_op_cntr(struct mxefi_ep *ep, uint64_t completion_flags);
+
+/**
  * mxefi_op_alloc() - Takes an operation, without references.
  * @ep: endpoint
  * @peer: peer
  * @context: context of the program
  * @op_flags: flags of the call
  * @completion_flags: flags of the completion
- * @no_event: true reports no success, whatever the flags say
+ * @report: how it reports its end, or NULL
  *
  * Return: the operation, or NULL if as many as the endpoint may have are in
  * flight.
  */
 struct mxefi_op *mxefi_op_alloc(struct mxefi_ep *ep, struct mxefi_peer *peer,
 				void *context, uint64_t op_flags,
-				uint64_t completion_flags, bool no_event);
+				uint64_t completion_flags,
+				const struct mxefi_report *report);
 
 /**
  * mxefi_op_put() - Drops a reference. The last one reports the completion.
@@ -119,6 +140,8 @@ struct mxefi_op *mxefi_op_find(struct mxefi_ep *ep, uint64_t cookie);
  * mxefi_call_end() - Ends a call that starts an operation. Releases the lock.
  * @ep: endpoint
  * @ret: what the call returns; -FI_EAGAIN makes progress
+ *
+ * Does what counters have triggered meanwhile.
  *
  * Return: @ret, or -FI_ENOMEM instead of -FI_EAGAIN if no operation is in
  * flight whose end would make the call succeed.

@@ -21,6 +21,7 @@
 #include "domain.h"
 #include "progress.h"
 #include "provider.h"
+#include "trigger.h"
 
 #define TICK_MS 10
 
@@ -91,6 +92,7 @@ void mxefi_progress(struct mxefi_domain *dom)
 		}
 		left -= n;
 	} while (n == 16 && left > 0);
+	mxefi_trigger_fire(dom);
 }
 
 void mxefi_progress_wait(struct mxefi_domain *dom, uint64_t deadline_ms)
@@ -176,6 +178,7 @@ static void lose_device(struct mxefi_domain *dom)
 	mxefi_progress(dom);
 	dom->lost = true;
 	tick(dom);
+	dom->on_lost(dom);
 	mxefi_progress_wake(dom);
 }
 

@@ -8,6 +8,7 @@
 #include "cntr.h"
 #include "conn.h"
 #include "cq.h"
+#include "deferred.h"
 #include "domain.h"
 #include "ep.h"
 #include "match.h"
@@ -105,17 +106,18 @@ static void complete_recv(struct mxefi_recv *recv)
 	if (multi && !--multi->parts && multi->retired) {
 		event.flags |= FI_MULTI_RECV;
 		if (multi != recv)
-			free(multi);
+			mxefi_match_free(multi);
 	}
 	if (recv->multi && !recv->parts)
 		event.flags |= FI_MULTI_RECV;
 	if (!ep->closing) {
-		mxefi_cntr_count(ep->recv_cntr, event.err);
+		mxefi_cntr_count(recv->has_cntr ? recv->cntr : ep->recv_cntr,
+				 event.err);
 		push_event(ep, &event, recv->conn, recv->completion);
 	}
 	/* Messages that are being read still refer to a canceled buffer. */
 	if (!recv->parts)
-		free(recv);
+		mxefi_match_free(recv);
 }
 
 static void put_read(struct mxefi_recv *recv, int err)
@@ -414,14 +416,13 @@ static ssize_t claim(struct mxefi_ep *ep, const struct mxefi_recv *args,
 		discard(u);
 		return 0;
 	}
-	recv = malloc(sizeof(*recv));
+	recv = mxefi_match_new(args);
 	if (!recv) {
 		u->conn->kept++;
 		u->next = ep->claimed;
 		ep->claimed = u;
 		return -FI_ENOMEM;
 	}
-	*recv = *args;
 	deliver_unexpected(recv, u);
 	return 0;
 }
@@ -434,10 +435,9 @@ static ssize_t post(const struct mxefi_recv *args)
 
 	if (has_ended(args->ep) && !mxefi_match_find(args))
 		return args->ep->dom->lost ? -FI_ENODEV : -FI_ENOTCONN;
-	recv = malloc(sizeof(*recv));
+	recv = mxefi_match_new(args);
 	if (!recv)
 		return -FI_ENOMEM;
-	*recv = *args;
 	taken = mxefi_match_post(recv, true, &u);
 	while (taken) {
 		is_part = taken != recv;
@@ -482,13 +482,17 @@ static int check(const struct mxefi_ep *ep, uint64_t kind,
 	return 0;
 }
 
-static ssize_t start(struct mxefi_ep *ep, uint64_t kind,
-		     const struct fi_msg_tagged *m, uint64_t flags)
+ssize_t mxefi_recv_start(struct mxefi_ep *ep, uint64_t kind,
+			 const struct fi_msg_tagged *m, uint64_t flags,
+			 const struct mxefi_report *report)
 {
 	struct mxefi_recv recv = {
 		.ep = ep,
 		.context = m->context,
-		.completion = !ep->rx_selective || flags & FI_COMPLETION,
+		.completion = report ? report->to_cq :
+				       !ep->rx_selective || flags & FI_COMPLETION,
+		.has_cntr = report && report->to_cntr,
+		.cntr = report ? report->cntr : NULL,
 		.tagged = kind == FI_TAGGED,
 		.tag = kind == FI_TAGGED ? m->tag : 0,
 		.ignore = kind == FI_TAGGED ? m->ignore : 0,
@@ -520,9 +524,14 @@ ssize_t mxefi_recv(struct fid_ep *fid, uint64_t kind,
 	ssize_t ret;
 
 	pthread_mutex_lock(&ep->dom->lock);
-	ret = start(ep, kind, m, flags);
-	pthread_mutex_unlock(&ep->dom->lock);
-	return ret;
+	if (flags & FI_TRIGGER)
+		ret = ep->on_trigger(ep, kind == FI_TAGGED ? FI_OP_TRECV :
+							     FI_OP_RECV,
+				     &(struct mxefi_call){
+					     .flags = flags, .msg = *m });
+	else
+		ret = mxefi_recv_start(ep, kind, m, flags, NULL);
+	return mxefi_call_end(ep, ret);
 }
 
 ssize_t mxefi_recv_cancel(struct mxefi_ep *ep, const void *context)

@@ -9,6 +9,7 @@
 struct fi_msg_tagged;
 struct fid_ep;
 struct mxefi_ep;
+struct mxefi_report;
 
 /**
  * mxefi_recv_setup() - Prepares an endpoint for messages.
@@ -27,6 +28,20 @@ void mxefi_recv_setup(struct mxefi_ep *ep);
  */
 ssize_t mxefi_recv(struct fid_ep *ep, uint64_t kind,
 		   const struct fi_msg_tagged *m, uint64_t flags);
+
+/**
+ * mxefi_recv_start() - Posts a receive or finds a message.
+ * @ep: endpoint
+ * @kind: FI_MSG or FI_TAGGED
+ * @m: buffers, tag and source
+ * @flags: flags of the call
+ * @report: how it reports its end, or NULL
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+ssize_t mxefi_recv_start(struct mxefi_ep *ep, uint64_t kind,
+			 const struct fi_msg_tagged *m, uint64_t flags,
+			 const struct mxefi_report *report);
 
 /**
  * mxefi_recv_cancel() - Cancels a posted receive.

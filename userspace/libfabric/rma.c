@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "access.h"
+#include "deferred.h"
 #include "domain.h"
 #include "ep.h"
 #include "op.h"
@@ -131,8 +132,9 @@ static size_t remote_len(const struct fi_rma_iov *iov, size_t count)
 	return sum;
 }
 
-static ssize_t start(struct mxefi_ep *ep, const struct fi_msg_rma *msg,
-		     uint64_t flags, bool is_read, bool no_event)
+ssize_t mxefi_rma_start(struct mxefi_ep *ep, const struct fi_msg_rma *msg,
+			uint64_t flags, bool is_read,
+			const struct mxefi_report *report)
 {
 	uint64_t need = is_read ? FI_READ : FI_WRITE;
 	struct mxefi_wr *first = NULL, **tail = &first, *wr, *next;
@@ -161,7 +163,7 @@ static ssize_t start(struct mxefi_ep *ep, const struct fi_msg_rma *msg,
 	if (!peer)
 		return mxefi_route_error(ep);
 	op = mxefi_op_alloc(ep, peer, msg->context, flags, FI_RMA | need,
-			    no_event);
+			    report);
 	if (!op)
 		return -FI_EAGAIN;
 	advance(&c, 0);
@@ -199,10 +201,19 @@ static ssize_t start(struct mxefi_ep *ep, const struct fi_msg_rma *msg,
 static ssize_t call(struct fid_ep *fid, const struct fi_msg_rma *msg,
 		    uint64_t flags, bool is_read, bool no_event)
 {
+	const struct mxefi_report *report = no_event ? &mxefi_report_errors :
+						       NULL;
 	struct mxefi_ep *ep = to_ep(fid);
+	ssize_t ret;
 
 	pthread_mutex_lock(&ep->dom->lock);
-	return mxefi_call_end(ep, start(ep, msg, flags, is_read, no_event));
+	if (flags & FI_TRIGGER)
+		ret = ep->on_trigger(ep, is_read ? FI_OP_READ : FI_OP_WRITE,
+				     &(struct mxefi_call){
+					     .flags = flags, .rma = *msg });
+	else
+		ret = mxefi_rma_start(ep, msg, flags, is_read, report);
+	return mxefi_call_end(ep, ret);
 }
 
 static ssize_t simple(struct fid_ep *fid, const struct iovec *iov, void **desc,
@@ -240,7 +251,7 @@ static ssize_t rma_readv(struct fid_ep *ep, const struct iovec *iov,
 			 uint64_t addr, uint64_t key, void *context)
 {
 	return simple(ep, iov, desc, count, src, addr, key, 0, context,
-		      to_ep(ep)->tx_flags & ~(uint64_t)FI_INJECT, true, false);
+		      to_handle(ep)->tx_flags & ~(uint64_t)FI_INJECT, true, false);
 }
 
 static ssize_t rma_read(struct fid_ep *ep, void *buf, size_t len, void *desc,
@@ -263,7 +274,7 @@ static ssize_t rma_writev(struct fid_ep *ep, const struct iovec *iov,
 			  uint64_t addr, uint64_t key, void *context)
 {
 	return simple(ep, iov, desc, count, dest, addr, key, 0, context,
-		      to_ep(ep)->tx_flags, false, false);
+		      to_handle(ep)->tx_flags, false, false);
 }
 
 static ssize_t rma_write(struct fid_ep *ep, const void *buf, size_t len,
@@ -282,7 +293,7 @@ static ssize_t rma_writedata(struct fid_ep *ep, const void *buf, size_t len,
 	struct iovec iov = { .iov_base = (void *)(uintptr_t)buf, .iov_len = len };
 
 	return simple(ep, &iov, &desc, 1, dest, addr, key, data, context,
-		      to_ep(ep)->tx_flags | FI_REMOTE_CQ_DATA, false, false);
+		      to_handle(ep)->tx_flags | FI_REMOTE_CQ_DATA, false, false);
 }
 
 static ssize_t rma_injectdata(struct fid_ep *ep, const void *buf, size_t len,

@@ -13,6 +13,7 @@
 
 #include <rdma/fi_tagged.h>
 
+#include "deferred.h"
 #include "domain.h"
 #include "ep.h"
 #include "op.h"
@@ -72,9 +73,9 @@ static ssize_t check(const struct mxefi_ep *ep, uint64_t kind,
 	return (ssize_t)len;
 }
 
-static ssize_t start(struct mxefi_ep *ep, uint64_t kind,
-		     const struct fi_msg_tagged *m, uint64_t flags,
-		     bool no_event)
+ssize_t mxefi_send_start(struct mxefi_ep *ep, uint64_t kind,
+			 const struct fi_msg_tagged *m, uint64_t flags,
+			 const struct mxefi_report *report)
 {
 	struct mxefi_msg msg = { .type = MXEFI_MSG_EAGER };
 	ssize_t len = check(ep, kind, m, flags);
@@ -91,7 +92,7 @@ static ssize_t start(struct mxefi_ep *ep, uint64_t kind,
 	if (!peer)
 		return mxefi_route_error(ep);
 	op = mxefi_op_alloc(ep, peer, m->context, flags, kind | FI_SEND,
-			    no_event);
+			    report);
 	if (!op)
 		return -FI_EAGAIN;
 	op->refs = 1;
@@ -130,10 +131,20 @@ ssize_t mxefi_send(struct fid_ep *fid, uint64_t kind,
 		   const struct fi_msg_tagged *m, uint64_t flags,
 		   bool no_event)
 {
+	const struct mxefi_report *report = no_event ? &mxefi_report_errors :
+						       NULL;
 	struct mxefi_ep *ep = to_ep(fid);
+	ssize_t ret;
 
 	pthread_mutex_lock(&ep->dom->lock);
-	return mxefi_call_end(ep, start(ep, kind, m, flags, no_event));
+	if (flags & FI_TRIGGER)
+		ret = ep->on_trigger(ep, kind == FI_TAGGED ? FI_OP_TSEND :
+							     FI_OP_SEND,
+				     &(struct mxefi_call){
+					     .flags = flags, .msg = *m });
+	else
+		ret = mxefi_send_start(ep, kind, m, flags, report);
+	return mxefi_call_end(ep, ret);
 }
 
 ssize_t mxefi_send_buf(struct fid_ep *fid, uint64_t kind, const void *buf,

@@ -11,6 +11,8 @@
 
 struct fi_msg_tagged;
 struct fid_ep;
+struct mxefi_ep;
+struct mxefi_report;
 
 /**
  * mxefi_send() - Sends a message. Takes the lock itself.
@@ -25,6 +27,20 @@ struct fid_ep;
 ssize_t mxefi_send(struct fid_ep *ep, uint64_t kind,
 		   const struct fi_msg_tagged *m, uint64_t flags,
 		   bool no_event);
+
+/**
+ * mxefi_send_start() - Sends a message.
+ * @ep: endpoint
+ * @kind: FI_MSG or FI_TAGGED
+ * @m: message
+ * @flags: flags of the call
+ * @report: how it reports its end, or NULL
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
+ssize_t mxefi_send_start(struct mxefi_ep *ep, uint64_t kind,
+			 const struct fi_msg_tagged *m, uint64_t flags,
+			 const struct mxefi_report *report);
 
 /**
  * mxefi_send_buf() - Sends a message of one buffer. Takes the lock itself.

@@ -22,7 +22,7 @@ static ssize_t tag_recvv(struct fid_ep *ep, const struct iovec *iov,
 	};
 
 	return mxefi_recv(ep, FI_TAGGED, &m,
-			  to_ep(ep)->rx_flags & ~(uint64_t)FI_MULTI_RECV);
+			  to_handle(ep)->rx_flags & ~(uint64_t)FI_MULTI_RECV);
 }
 
 static ssize_t tag_recv(struct fid_ep *ep, void *buf, size_t len, void *desc,
@@ -59,7 +59,7 @@ static ssize_t tag_sendv(struct fid_ep *ep, const struct iovec *iov,
 		.context = context,
 	};
 
-	return mxefi_send(ep, FI_TAGGED, &m, to_ep(ep)->tx_flags, false);
+	return mxefi_send(ep, FI_TAGGED, &m, to_handle(ep)->tx_flags, false);
 }
 
 static ssize_t tag_send(struct fid_ep *ep, const void *buf, size_t len,
@@ -67,7 +67,7 @@ static ssize_t tag_send(struct fid_ep *ep, const void *buf, size_t len,
 			void *context)
 {
 	return mxefi_send_buf(ep, FI_TAGGED, buf, len, 0, dest, tag, context,
-			      to_ep(ep)->tx_flags, false);
+			      to_handle(ep)->tx_flags, false);
 }
 
 static ssize_t tag_senddata(struct fid_ep *ep, const void *buf, size_t len,
@@ -75,7 +75,7 @@ static ssize_t tag_senddata(struct fid_ep *ep, const void *buf, size_t len,
 			    uint64_t tag, void *context)
 {
 	return mxefi_send_buf(ep, FI_TAGGED, buf, len, data, dest, tag, context,
-			      to_ep(ep)->tx_flags | FI_REMOTE_CQ_DATA, false);
+			      to_handle(ep)->tx_flags | FI_REMOTE_CQ_DATA, false);
 }
 
 static ssize_t tag_inject(struct fid_ep *ep, const void *buf, size_t len,

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What happens when a counter has reached a threshold. Triggers fire in the
+ * order of their thresholds, those of the same one in the order in which they
+ * were added (fi_trigger(3)).
+ */
+#include "cntr.h"
+#include "domain.h"
+#include "trigger.h"
+
+static void append(struct mxefi_trigger **list, struct mxefi_trigger *trigger)
+{
+	while (*list)
+		list = &(*list)->next;
+	trigger->next = NULL;
+	*list = trigger;
+}
+
+static bool is_reached(const struct mxefi_trigger *trigger)
+{
+	const struct mxefi_cntr *cntr = trigger->cntr;
+
+	return cntr->value + cntr->errors >= trigger->threshold;
+}
+
+void mxefi_trigger_add(struct mxefi_trigger *trigger)
+{
+	struct mxefi_domain *dom = trigger->cntr->dom;
+	struct mxefi_trigger **p = &dom->triggers;
+
+	trigger->is_waiting = !is_reached(trigger);
+	if (!trigger->is_waiting) {
+		append(&dom->fired, trigger);
+		return;
+	}
+	trigger->cntr->users++;
+	while (*p && (*p)->threshold <= trigger->threshold)
+		p = &(*p)->next;
+	trigger->next = *p;
+	*p = trigger;
+}
+
+/* Removes the trigger at @p from those that wait. */
+static struct mxefi_trigger *stop_waiting(struct mxefi_trigger **p)
+{
+	struct mxefi_trigger *trigger = *p;
+
+	*p = trigger->next;
+	trigger->is_waiting = false;
+	trigger->cntr->users--;
+	return trigger;
+}
+
+void mxefi_trigger_remove(struct mxefi_domain *dom,
+			  struct mxefi_trigger *trigger)
+{
+	struct mxefi_trigger **p = trigger->is_waiting ? &dom->triggers :
+							 &dom->fired;
+
+	while (*p != trigger)
+		p = &(*p)->next;
+	if (trigger->is_waiting)
+		stop_waiting(p);
+	else
+		*p = trigger->next;
+}
+
+void mxefi_trigger_check(struct mxefi_cntr *cntr)
+{
+	struct mxefi_domain *dom = cntr->dom;
+	struct mxefi_trigger **p = &dom->triggers;
+
+	while (*p) {
+		if ((*p)->cntr == cntr && is_reached(*p))
+			append(&dom->fired, stop_waiting(p));
+		else
+			p = &(*p)->next;
+	}
+}
+
+void mxefi_trigger_fire(struct mxefi_domain *dom)
+{
+	/* Starting an operation may change counters, and make progress. */
+	if (dom->is_firing)
+		return;
+	dom->is_firing = true;
+	while (dom->fired) {
+		struct mxefi_trigger *trigger = dom->fired;
+
+		dom->fired = trigger->next;
+		if (trigger->fire(trigger))
+			continue;
+		trigger->next = dom->fired;
+		dom->fired = trigger;
+		break;
+	}
+	dom->is_firing = false;
+}

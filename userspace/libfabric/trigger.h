@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What happens when a counter has reached a threshold. */
+#ifndef MXEFI_TRIGGER_H
+#define MXEFI_TRIGGER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mxefi_cntr;
+struct mxefi_domain;
+
+struct mxefi_trigger {
+	struct mxefi_trigger *next;
+	struct mxefi_cntr *cntr;
+	uint64_t threshold;		/* of successes and errors */
+	bool is_waiting;		/* and counted as a user of cntr */
+	/* Returns false if it has to be called again after some progress. */
+	bool (*fire)(struct mxefi_trigger *trigger);
+};
+
+/**
+ * mxefi_trigger_add() - Waits for a counter.
+ * @trigger: trigger with its counter, its threshold and its callback
+ *
+ * The callback may be due at once: mxefi_trigger_fire() has to be called then.
+ */
+void mxefi_trigger_add(struct mxefi_trigger *trigger);
+
+/**
+ * mxefi_trigger_remove() - Removes a trigger that has not fired.
+ * @dom: domain
+ * @trigger: trigger, whose counter need not exist any more if it does not wait
+ */
+void mxefi_trigger_remove(struct mxefi_domain *dom,
+			  struct mxefi_trigger *trigger);
+
+/**
+ * mxefi_trigger_check() - Finds out what a counter has triggered.
+ * @cntr: counter that has changed
+ *
+ * It happens when mxefi_trigger_fire() is called.
+ */
+void mxefi_trigger_check(struct mxefi_cntr *cntr);
+
+/**
+ * mxefi_trigger_fire() - Does what counters have triggered.
+ * @dom: domain
+ *
+ * To be called where operations may be started: at the end of the calls of the
+ * program, and of mxefi_progress().
+ */
+void mxefi_trigger_fire(struct mxefi_domain *dom);
+
+#endif /* MXEFI_TRIGGER_H */
