@@ -727,7 +727,7 @@ struct sk_buff *fk_skb(const u8 *data, size_t len)
 
 	memcpy(p, data, len);
 	fk_buf_guard(p + ALIGN(len, 8), FK_GAP);
-	skb->dev = &fk_netdev;
+	skb->dev = fk_rx_netdev;
 	skb_reset_mac_header(skb);
 	skb_reset_network_header(skb);
 	skb_set_transport_header(skb, ip_hdr(skb)->version == 4 ?
@@ -744,6 +744,10 @@ struct socket fk_socket = { .sk = &fk_sock };
 struct net_device fk_netdev = {
 	.ifindex = 2, .mtu = 1100, .features = NETIF_F_GSO_FRAGLIST,
 };
+struct net_device fk_vlan = { .ifindex = 3, .priv_flags = IFF_802_1Q_VLAN };
+struct net_device fk_vrf = { .ifindex = 4, .priv_flags = IFF_L3MDEV_MASTER };
+struct net_device fk_foreign = { .ifindex = 5 };
+struct net_device *fk_rx_netdev = &fk_netdev;
 /* Nothing on the loopback netdev could act on packets (hooks.h). */
 static struct Qdisc fk_noqueue;
 static struct netdev_queue fk_loopback_queue = { .qdisc = &fk_noqueue };
@@ -880,6 +884,8 @@ const struct ib_gid_attr *rdma_find_gid_by_port(struct ib_device *ibdev,
 {
 	int i;
 
+	if (ndev && ndev != &fk_netdev)
+		return ERR_PTR(-ENOENT);
 	for (i = 0; i < ARRAY_SIZE(fk_gid); i++)
 		if (!memcmp(gid, &fk_gid[i].gid, sizeof(*gid)))
 			return &fk_gid[i];
@@ -895,7 +901,6 @@ struct net_device *rdma_read_gid_attr_ndev_rcu(const struct ib_gid_attr *attr)
 	return &fk_netdev;
 }
 
-/* Only called for packets of other netdevs. */
 struct net_device *dev_get_by_index_rcu(struct net *net, int ifindex)
 {
 	return ifindex == fk_netdev.ifindex ? &fk_netdev : NULL;
@@ -903,12 +908,17 @@ struct net_device *dev_get_by_index_rcu(struct net *net, int ifindex)
 
 bool netdev_has_upper_dev_all_rcu(struct net_device *ndev, struct net_device *upper)
 {
-	return false;
+	return ndev == &fk_netdev && (upper == &fk_vlan || upper == &fk_vrf);
 }
 
 struct net_device *vlan_dev_real_dev(const struct net_device *ndev)
 {
-	return (struct net_device *)ndev;
+	return &fk_netdev;
+}
+
+u16 vlan_dev_vlan_id(const struct net_device *ndev)
+{
+	return 7;
 }
 
 int fk_groups;
@@ -1013,6 +1023,9 @@ void fk_begin(void)
 {
 	uml_physmem = (unsigned long)fk_memory;
 	dev_net_set(&fk_netdev, &fk_net);
+	dev_net_set(&fk_vlan, &fk_net);
+	dev_net_set(&fk_vrf, &fk_net);
+	dev_net_set(&fk_foreign, &fk_net);
 	fk_net.loopback_dev = &fk_loopback;
 	jiffies = 1000;
 	fk_seed = 1;

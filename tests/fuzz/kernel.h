@@ -49,6 +49,10 @@ void fk_run_rcu(void);
 /* The netns, a netdev, and the addresses of two netdevs on one wire. */
 extern struct net fk_net;
 extern struct net_device fk_netdev;
+/* A VLAN on it, its VRF, and a netdev of which mxe knows nothing. */
+extern struct net_device fk_vlan, fk_vrf, fk_foreign;
+/* The one on which the next packets arrive. */
+extern struct net_device *fk_rx_netdev;
 extern struct socket fk_socket;
 extern struct ib_gid_attr fk_gid[2];
 /* True if all routes lead back to this host (see loopback.c). */

@@ -181,10 +181,11 @@ static struct mxe_qp *hint_of(const struct sk_buff *skb)
 /* The hooks leave the packets of this action to the IP layer. */
 static bool by_socket;
 
-static void receive(const u8 *data, size_t len)
+static void receive_any(const u8 *data, size_t len)
 {
 	struct sk_buff *skb = fk_skb(data, len);
-	struct mxe_qp *hint = by_socket ? NULL : hint_of(skb);
+	bool is_early = !by_socket && skb->dev == &fk_netdev;
+	struct mxe_qp *hint = is_early ? hint_of(skb) : NULL;
 
 	packets++;
 	packet_dc_before();
@@ -195,6 +196,17 @@ static void receive(const u8 *data, size_t len)
 		CHECK(!mxe_rx_udp(fk_socket.sk, skb));
 	}
 	packet_dc_after();
+}
+
+static void receive_forged(const u8 *data, size_t len, bool is_answered);
+
+/* Nothing that arrives on a netdev without RoCE may have an effect. */
+static void receive(const u8 *data, size_t len)
+{
+	if (fk_rx_netdev == &fk_foreign)
+		receive_forged(data, len, false);
+	else
+		receive_any(data, len);
 }
 
 static void receive_good(u8 *data, size_t len)
@@ -353,16 +365,16 @@ static void forget_answer(struct snapshot *before, struct snapshot *after)
 	after->wire_len = before->wire_len;
 }
 
-static void receive_forged(u8 *data, size_t len, bool is_stranger)
+static void receive_forged(const u8 *data, size_t len, bool is_answered)
 {
 	static struct snapshot before, after;
 
 	memset(&before, 0, sizeof(before));
 	memset(&after, 0, sizeof(after));
 	snapshot(&before);
-	receive(data, len);
+	receive_any(data, len);
 	snapshot(&after);
-	if (w.kind == KIND_DC && is_stranger)
+	if (is_answered)
 		forget_answer(&before, &after);
 	CHECK(!memcmp(&before, &after, sizeof(before)));
 }
@@ -400,7 +412,8 @@ static void craft(struct input *in)
 			icrc ^= cpu_to_le32(1 << (ahead & 31));
 		memcpy(data + len - MXE_ICRC_SIZE, &icrc, sizeof(icrc));
 	}
-	receive_forged(data, len, flags & CRAFT_STRANGER);
+	receive_forged(data, len, w.kind == KIND_DC && flags & CRAFT_STRANGER &&
+				  fk_rx_netdev != &fk_foreign);
 }
 
 /* ---- actions ------------------------------------------------------------ */
@@ -465,6 +478,7 @@ static void deliver_batch(unsigned int num)
 {
 	struct sk_buff *list = NULL, **last = &list;
 
+	fk_rx_netdev = &fk_netdev;
 	packet_dc_before();
 	for (; num && wire_len; num--) {
 		*last = fk_skb(wire[0].data, wire[0].len);
@@ -551,11 +565,17 @@ static void fail_allocs(u8 choice)
 
 static void act(struct input *in)
 {
+	/* What is left of the byte chooses the netdev of packets. */
+	static struct net_device *const netdevs[] = {
+		&fk_netdev, &fk_netdev, &fk_netdev, &fk_vlan, &fk_vrf,
+		&fk_foreign,
+	};
 	u8 byte = take(in, 1);
 	enum action action = (byte & 0x7f) % NUM_ACTIONS;
 	int end = byte >> 7;
 
 	by_socket = end;
+	fk_rx_netdev = netdevs[(byte & 0x7f) / NUM_ACTIONS % ARRAY_SIZE(netdevs)];
 	switch (action) {
 	case SEND:
 	case SEND_BYTES:
@@ -627,6 +647,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	options = take(&in, 1);
 	world_make(options | take(&in, 1) << 8, &conf);
 	by_socket = false;
+	fk_rx_netdev = &fk_netdev;
 	while (in.p < in.end && budget--) {
 		act(&in);
 		check_sq(world_qp(A));
@@ -635,6 +656,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		check_budgets(world_qp(B));
 		CHECK(!preempt_count());
 	}
+	fk_rx_netdev = &fk_netdev;
 	deliver_all();
 	check_world();
 	outcome_end();
