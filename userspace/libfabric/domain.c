@@ -23,6 +23,8 @@
 #include "mr.h"
 #include "progress.h"
 #include "provider.h"
+#include "srx.h"
+#include "stx.h"
 
 #define CQ_SIZE 32768
 #define CONNECT_TIMEOUT_MS 30000
@@ -148,18 +150,6 @@ static int dom_poll_open(struct fid_domain *domain, struct fi_poll_attr *attr,
 	return -FI_ENOSYS;
 }
 
-static int dom_stx_ctx(struct fid_domain *domain, struct fi_tx_attr *attr,
-		       struct fid_stx **stx, void *context)
-{
-	return -FI_ENOSYS;
-}
-
-static int dom_srx_ctx(struct fid_domain *domain, struct fi_rx_attr *attr,
-		       struct fid_ep **ep, void *context)
-{
-	return -FI_ENOSYS;
-}
-
 static int dom_query_collective(struct fid_domain *domain,
 				enum fi_collective_op coll,
 				struct fi_collective_attr *attr,
@@ -184,8 +174,8 @@ static struct fi_ops_domain dom_ops = {
 	.scalable_ep = dom_scalable_ep,
 	.cntr_open = mxefi_cntr_open,
 	.poll_open = dom_poll_open,
-	.stx_ctx = dom_stx_ctx,
-	.srx_ctx = dom_srx_ctx,
+	.stx_ctx = mxefi_stx_open,
+	.srx_ctx = mxefi_srx_open,
 	.query_atomic = mxefi_atomic_query,
 	.query_collective = dom_query_collective,
 };

@@ -23,6 +23,8 @@
 #include "queues.h"
 #include "recv.h"
 #include "rma.h"
+#include "srx.h"
+#include "stx.h"
 #include "tagged.h"
 #include "wire.h"
 
@@ -112,6 +114,22 @@ static int bind_av(struct mxefi_ep *ep, struct mxefi_av *av)
 	return 0;
 }
 
+/* An endpoint that is enabled may have receives of its own. */
+static int bind_srx(struct mxefi_ep *ep, struct mxefi_srx *srx)
+{
+	if (srx->dom != ep->dom || ep->srx || ep->enabled)
+		return -FI_EINVAL;
+	ep->srx = srx;
+	ep->rx_ctx = &srx->rx_ctx;
+	srx->users++;
+	return 0;
+}
+
+static int bind_stx(const struct mxefi_ep *ep, const struct mxefi_stx *stx)
+{
+	return stx->dom == ep->dom ? 0 : -FI_EINVAL;
+}
+
 static int ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 {
 	struct mxefi_ep *ep = fid_to_ep(fid);
@@ -127,6 +145,11 @@ static int ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 						 fid.fid), flags);
 	else if (bfid->fclass == FI_CLASS_AV)
 		ret = bind_av(ep, container_of(bfid, struct mxefi_av, fid.fid));
+	else if (bfid->fclass == FI_CLASS_SRX_CTX)
+		ret = bind_srx(ep, fid_to_srx(bfid));
+	else if (bfid->fclass == FI_CLASS_STX_CTX)
+		ret = bind_stx(ep, container_of(bfid, struct mxefi_stx,
+						fid.fid));
 	else if (bfid->fclass == FI_CLASS_EQ)
 		ret = bind_eq(ep, container_of(bfid, struct mxefi_eq, fid.fid));
 	else
@@ -263,7 +286,11 @@ static int ep_close(struct fid *fid)
 	if (ep->enabled)
 		mxefi_queues_teardown(ep);
 	mxefi_op_teardown(ep);
-	mxefi_match_teardown(ep);
+	if (ep->srx) {
+		mxefi_match_forget(ep);
+		ep->srx->users--;
+	}
+	mxefi_match_teardown(&ep->own_rx_ctx);
 	if (ep->tx_cq)
 		ep->tx_cq->users--;
 	if (ep->rx_cq)
@@ -289,7 +316,8 @@ static ssize_t ep_cancel(fid_t fid, void *context)
 	ssize_t ret;
 
 	pthread_mutex_lock(&ep->dom->lock);
-	ret = mxefi_recv_cancel(ep, context);
+	ret = ep->srx ? -FI_ENOENT :
+			 mxefi_recv_cancel(ep->rx_ctx, context);
 	if (ret)
 		ret = mxefi_deferred_cancel(ep, context);
 	pthread_mutex_unlock(&ep->dom->lock);
@@ -304,7 +332,8 @@ static int ep_getopt(fid_t fid, int level, int optname, void *optval,
 	if (level != FI_OPT_ENDPOINT)
 		return -FI_ENOPROTOOPT;
 	if (optname == FI_OPT_MIN_MULTI_RECV)
-		return mxefi_store_size(ep->min_multi_recv, optval, optlen);
+		return mxefi_store_size(ep->rx_ctx->min_multi_recv, optval,
+					optlen);
 	if (optname == FI_OPT_CM_DATA_SIZE && ep->is_msg)
 		return mxefi_store_size(MXEFI_CM_DATA, optval, optlen);
 	return -FI_ENOPROTOOPT;
@@ -314,16 +343,14 @@ static int ep_setopt(fid_t fid, int level, int optname, const void *optval,
 		     size_t optlen)
 {
 	struct mxefi_ep *ep = fid_to_ep(fid);
+	int ret;
 
 	if (level != FI_OPT_ENDPOINT || optname != FI_OPT_MIN_MULTI_RECV)
 		return -FI_ENOPROTOOPT;
-	if (optlen != sizeof(size_t))
-		return -FI_EINVAL;
 	pthread_mutex_lock(&ep->dom->lock);
-	/* A buffer with less room than a byte is full. */
-	ep->min_multi_recv = *(const size_t *)optval ? : 1;
+	ret = mxefi_match_set_min(ep->rx_ctx, optval, optlen);
 	pthread_mutex_unlock(&ep->dom->lock);
-	return 0;
+	return ret;
 }
 
 static int ep_tx_ctx(struct fid_ep *sep, int index, struct fi_tx_attr *attr,

@@ -31,6 +31,7 @@ struct mxefi_event;
 struct mxefi_op;
 struct mxefi_peer;
 struct mxefi_rxbuf;
+struct mxefi_srx;
 struct mxefi_wr;
 
 #define MXEFI_CONN_HASH 1024	/* buckets for connections */
@@ -114,14 +115,13 @@ struct mxefi_ep {
 	/* op.c */
 	struct mxefi_op *ops, *free_ops;
 
-	/* match.c: messages, and tagged messages */
-	struct mxefi_queue queues[2];
-	struct mxefi_unexpected *claimed;
+	/* match.c: its own, or that of srx */
+	struct mxefi_rx_ctx *rx_ctx, own_rx_ctx;
+	struct mxefi_srx *srx;
 	/* Receives whose data are to be read, but no request is free. */
 	struct mxefi_recv *readers, **readers_tail;
 	size_t unexpected_bytes;
 	bool stops_peers;		/* stops_peer of some connections */
-	size_t min_multi_recv;
 };
 
 static inline struct mxefi_handle *to_handle(struct fid_ep *fid)

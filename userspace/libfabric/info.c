@@ -169,7 +169,9 @@ static bool match_ep(const struct fi_ep_attr *h, const struct fi_ep_attr *a)
 	       h->max_order_raw_size <= a->max_order_raw_size &&
 	       h->max_order_war_size <= a->max_order_war_size &&
 	       h->max_order_waw_size <= a->max_order_waw_size &&
-	       h->tx_ctx_cnt <= 1 && h->rx_ctx_cnt <= 1 && !h->auth_key_size;
+	       (h->tx_ctx_cnt <= 1 || h->tx_ctx_cnt == FI_SHARED_CONTEXT) &&
+	       (h->rx_ctx_cnt <= 1 || h->rx_ctx_cnt == FI_SHARED_CONTEXT) &&
+	       !h->auth_key_size;
 }
 
 static bool match_domain(const struct fi_domain_attr *h,
@@ -180,8 +182,9 @@ static bool match_domain(const struct fi_domain_attr *h,
 	       h->cq_data_size <= a->cq_data_size && h->cq_cnt <= a->cq_cnt &&
 	       h->ep_cnt <= a->ep_cnt && h->tx_ctx_cnt <= a->tx_ctx_cnt &&
 	       h->rx_ctx_cnt <= a->rx_ctx_cnt && h->max_ep_tx_ctx <= 1 &&
-	       h->max_ep_rx_ctx <= 1 && !h->max_ep_stx_ctx &&
-	       !h->max_ep_srx_ctx && h->cntr_cnt <= a->cntr_cnt &&
+	       h->max_ep_rx_ctx <= 1 &&
+	       h->max_ep_stx_ctx <= a->max_ep_stx_ctx &&
+	       h->max_ep_srx_ctx <= a->max_ep_srx_ctx && h->cntr_cnt <= a->cntr_cnt &&
 	       h->mr_iov_limit <= a->mr_iov_limit &&
 	       within(h->caps, DOMAIN_CAPS) && !h->auth_key_size &&
 	       h->mr_cnt <= a->mr_cnt;
@@ -256,6 +259,8 @@ static void set_attrs(struct fi_info *info, enum fi_ep_type type)
 		.rx_ctx_cnt = MAX_ENDPOINTS,
 		.max_ep_tx_ctx = 1,
 		.max_ep_rx_ctx = 1,
+		.max_ep_stx_ctx = MAX_OBJECTS,
+		.max_ep_srx_ctx = MAX_OBJECTS,
 		.cntr_cnt = MAX_OBJECTS,
 		.mr_iov_limit = 1,
 		.mr_cnt = MAX_OBJECTS,
@@ -271,6 +276,10 @@ static void take_choices(struct fi_info *info, const struct fi_info *h)
 		info->tx_attr->op_flags = h->tx_attr->op_flags;
 	if (h->rx_attr)
 		info->rx_attr->op_flags = h->rx_attr->op_flags;
+	if (h->ep_attr && h->ep_attr->tx_ctx_cnt == FI_SHARED_CONTEXT)
+		info->ep_attr->tx_ctx_cnt = FI_SHARED_CONTEXT;
+	if (h->ep_attr && h->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT)
+		info->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
 	if (!h->domain_attr)
 		return;
 	/* The program may choose manual progress. */

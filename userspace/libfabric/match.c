@@ -16,6 +16,8 @@
 #include "queues.h"
 #include "wire.h"
 
+#define MIN_MULTI_RECV 64	/* bytes; the default */
+
 struct mxefi_recv *mxefi_match_new(const struct mxefi_recv *args)
 {
 	struct mxefi_recv *recv = malloc(sizeof(*recv));
@@ -43,9 +45,9 @@ static bool matches(const struct mxefi_recv *recv,
 	       !((recv->tag ^ msg->tag) & ~recv->ignore);
 }
 
-static struct mxefi_queue *queue_of(struct mxefi_ep *ep, bool tagged)
+static struct mxefi_queue *queue_of(struct mxefi_rx_ctx *ctx, bool tagged)
 {
-	return &ep->queues[tagged];
+	return &ctx->queues[tagged];
 }
 
 static void unlink_recv(struct mxefi_queue *q, struct mxefi_recv **p)
@@ -84,42 +86,44 @@ static struct mxefi_recv *split(struct mxefi_queue *q, struct mxefi_recv **p,
 		len = left->iov_len;
 	left->iov_base = (uint8_t *)left->iov_base + len;
 	left->iov_len -= len;
-	if (left->iov_len < multi->ep->min_multi_recv) {
+	if (left->iov_len < multi->ctx->min_multi_recv) {
 		multi->retired = true;
 		unlink_recv(q, p);
 	}
 	return part;
 }
 
-/* Takes the receive at @p for a message. */
+/* Takes the receive at @p for a message that has arrived at an endpoint. */
 static struct mxefi_recv *take(struct mxefi_queue *q, struct mxefi_recv **p,
-			       const struct mxefi_msg *msg)
+			       const struct mxefi_msg *msg, struct mxefi_ep *ep)
 {
 	struct mxefi_recv *recv = *p;
 
 	if (recv->multi)
-		return split(q, p, msg->len);
-	unlink_recv(q, p);
+		recv = split(q, p, msg->len);
+	else
+		unlink_recv(q, p);
+	recv->ep = ep;
 	return recv;
 }
 
 struct mxefi_recv *mxefi_match_arrival(struct mxefi_conn *conn,
 				       const struct mxefi_msg *msg)
 {
-	struct mxefi_queue *q = queue_of(conn->peer.ep,
+	struct mxefi_queue *q = queue_of(conn->peer.ep->rx_ctx,
 					 msg->flags & MXEFI_MSG_TAGGED);
 	struct mxefi_recv **p;
 
 	for (p = &q->recvs; *p; p = &(*p)->next)
 		if (matches(*p, conn, msg))
-			return take(q, p, msg);
+			return take(q, p, msg, conn->peer.ep);
 	return NULL;
 }
 
 struct mxefi_recv *mxefi_match_post(struct mxefi_recv *recv, bool first,
 				    struct mxefi_unexpected **found)
 {
-	struct mxefi_queue *q = queue_of(recv->ep, recv->tagged);
+	struct mxefi_queue *q = queue_of(recv->ctx, recv->tagged);
 	struct mxefi_recv **p;
 
 	if (first) {
@@ -132,14 +136,15 @@ struct mxefi_recv *mxefi_match_post(struct mxefi_recv *recv, bool first,
 		return NULL;
 	for (p = &q->recvs; *p != recv; p = &(*p)->next)
 		;
-	recv = take(q, p, &(*found)->msg);
+	recv = take(q, p, &(*found)->msg, (*found)->ep);
 	mxefi_match_unlink(*found);
 	return recv;
 }
 
-bool mxefi_match_is_posted(struct mxefi_ep *ep, const struct mxefi_recv *recv)
+bool mxefi_match_is_posted(struct mxefi_rx_ctx *ctx,
+			   const struct mxefi_recv *recv)
 {
-	const struct mxefi_recv *posted = queue_of(ep, false)->recvs;
+	const struct mxefi_recv *posted = queue_of(ctx, false)->recvs;
 
 	while (posted && posted != recv)
 		posted = posted->next;
@@ -148,7 +153,7 @@ bool mxefi_match_is_posted(struct mxefi_ep *ep, const struct mxefi_recv *recv)
 
 struct mxefi_unexpected *mxefi_match_find(const struct mxefi_recv *recv)
 {
-	struct mxefi_queue *q = queue_of(recv->ep, recv->tagged);
+	struct mxefi_queue *q = queue_of(recv->ctx, recv->tagged);
 	struct mxefi_unexpected *u, *next;
 
 	for (u = q->unexpected; u; u = next) {
@@ -167,8 +172,9 @@ struct mxefi_unexpected *mxefi_match_find(const struct mxefi_recv *recv)
 
 void mxefi_match_keep(struct mxefi_unexpected *u)
 {
-	struct mxefi_ep *ep = u->conn->peer.ep;
-	struct mxefi_queue *q = queue_of(ep, u->msg.flags & MXEFI_MSG_TAGGED);
+	struct mxefi_ep *ep = u->ep;
+	struct mxefi_queue *q = queue_of(ep->rx_ctx,
+					 u->msg.flags & MXEFI_MSG_TAGGED);
 
 	u->conn->kept++;
 	u->next = NULL;
@@ -179,8 +185,9 @@ void mxefi_match_keep(struct mxefi_unexpected *u)
 
 void mxefi_match_unlink(struct mxefi_unexpected *u)
 {
-	struct mxefi_ep *ep = u->conn->peer.ep;
-	struct mxefi_queue *q = queue_of(ep, u->msg.flags & MXEFI_MSG_TAGGED);
+	struct mxefi_ep *ep = u->ep;
+	struct mxefi_queue *q = queue_of(ep->rx_ctx,
+					 u->msg.flags & MXEFI_MSG_TAGGED);
 	struct mxefi_unexpected **p;
 
 	for (p = &q->unexpected; *p != u; p = &(*p)->next)
@@ -193,11 +200,11 @@ void mxefi_match_unlink(struct mxefi_unexpected *u)
 	mxefi_queues_resume(ep);
 }
 
-struct mxefi_recv *mxefi_match_cancel(struct mxefi_ep *ep, const void *context,
-				      bool any)
+struct mxefi_recv *mxefi_match_cancel(struct mxefi_rx_ctx *ctx,
+				      const void *context, bool any)
 {
 	for (int i = 0; i < 2; i++) {
-		struct mxefi_queue *q = &ep->queues[i];
+		struct mxefi_queue *q = &ctx->queues[i];
 		struct mxefi_recv **p, *recv;
 
 		for (p = &q->recvs; *p; p = &(*p)->next) {
@@ -217,16 +224,16 @@ void mxefi_match_claim(struct mxefi_unexpected *u, void *context)
 	mxefi_match_unlink(u);
 	u->conn->kept++;
 	u->claim = context;
-	u->next = u->conn->peer.ep->claimed;
-	u->conn->peer.ep->claimed = u;
+	u->next = u->ep->rx_ctx->claimed;
+	u->ep->rx_ctx->claimed = u;
 }
 
-struct mxefi_unexpected *mxefi_match_claimed(struct mxefi_ep *ep,
+struct mxefi_unexpected *mxefi_match_claimed(struct mxefi_rx_ctx *ctx,
 					     const void *context)
 {
 	struct mxefi_unexpected **p, *u;
 
-	for (p = &ep->claimed; *p; p = &(*p)->next) {
+	for (p = &ctx->claimed; *p; p = &(*p)->next) {
 		u = *p;
 		if (u->claim != context)
 			continue;
@@ -237,12 +244,43 @@ struct mxefi_unexpected *mxefi_match_claimed(struct mxefi_ep *ep,
 	return NULL;
 }
 
-void mxefi_match_setup(struct mxefi_ep *ep)
+void mxefi_match_setup(struct mxefi_rx_ctx *ctx)
+{
+	ctx->min_multi_recv = MIN_MULTI_RECV;
+	for (int i = 0; i < 2; i++) {
+		ctx->queues[i].recvs_tail = &ctx->queues[i].recvs;
+		ctx->queues[i].unexpected_tail = &ctx->queues[i].unexpected;
+	}
+}
+
+/* The connections of the messages may be gone. */
+void mxefi_match_forget(struct mxefi_ep *ep)
 {
 	for (int i = 0; i < 2; i++) {
-		ep->queues[i].recvs_tail = &ep->queues[i].recvs;
-		ep->queues[i].unexpected_tail = &ep->queues[i].unexpected;
+		struct mxefi_queue *q = &ep->rx_ctx->queues[i];
+		struct mxefi_unexpected **p = &q->unexpected, *u;
+
+		while (*p) {
+			u = *p;
+			if (u->ep != ep) {
+				p = &u->next;
+				continue;
+			}
+			*p = u->next;
+			free(u);
+		}
+		q->unexpected_tail = p;
 	}
+}
+
+int mxefi_match_set_min(struct mxefi_rx_ctx *ctx, const void *optval,
+			size_t optlen)
+{
+	if (optlen != sizeof(size_t))
+		return -FI_EINVAL;
+	/* A buffer with less room than a byte is full. */
+	ctx->min_multi_recv = *(const size_t *)optval ? : 1;
+	return 0;
 }
 
 static void free_messages(struct mxefi_unexpected *u)
@@ -255,16 +293,16 @@ static void free_messages(struct mxefi_unexpected *u)
 	}
 }
 
-void mxefi_match_teardown(struct mxefi_ep *ep)
+void mxefi_match_teardown(struct mxefi_rx_ctx *ctx)
 {
 	for (int i = 0; i < 2; i++) {
-		while (ep->queues[i].recvs) {
-			struct mxefi_recv *recv = ep->queues[i].recvs;
+		while (ctx->queues[i].recvs) {
+			struct mxefi_recv *recv = ctx->queues[i].recvs;
 
-			ep->queues[i].recvs = recv->next;
+			ctx->queues[i].recvs = recv->next;
 			mxefi_match_free(recv);
 		}
-		free_messages(ep->queues[i].unexpected);
+		free_messages(ctx->queues[i].unexpected);
 	}
-	free_messages(ep->claimed);
+	free_messages(ctx->claimed);
 }

@@ -19,9 +19,12 @@ struct mxefi_peer;
 /* A receive of the program, or one whose data are being read. */
 struct mxefi_recv {
 	struct mxefi_recv *next;
+	struct mxefi_rx_ctx *ctx;
+	/* In a shared context: NULL until a message has matched. */
 	struct mxefi_ep *ep;
 	void *context;
 	bool completion;		/* report success to the CQ */
+	bool by_ep;			/* also if the endpoint reports all */
 	bool has_cntr;			/* of its own, which may be NULL */
 	bool holds_cntr;
 	struct mxefi_cntr *cntr;
@@ -50,6 +53,7 @@ struct mxefi_recv {
 /* A message for which no receive was posted. */
 struct mxefi_unexpected {
 	struct mxefi_unexpected *next;
+	struct mxefi_ep *ep;
 	struct mxefi_conn *conn;
 	uint32_t epoch;			/* of the connection when it arrived */
 	void *claim;			/* context of the peek that claimed it */
@@ -64,17 +68,41 @@ struct mxefi_queue {
 	struct mxefi_unexpected *unexpected, **unexpected_tail;
 };
 
+/* The queues of an endpoint, or those that endpoints share (srx.c). */
+struct mxefi_rx_ctx {
+	struct mxefi_queue queues[2];	/* messages, and tagged messages */
+	struct mxefi_unexpected *claimed;
+	size_t min_multi_recv;
+};
+
 /**
- * mxefi_match_setup() - Prepares the queues of an endpoint.
- * @ep: endpoint
+ * mxefi_match_setup() - Prepares queues.
+ * @ctx: queues, all zeros
  */
-void mxefi_match_setup(struct mxefi_ep *ep);
+void mxefi_match_setup(struct mxefi_rx_ctx *ctx);
+
+/**
+ * mxefi_match_set_min() - Sets FI_OPT_MIN_MULTI_RECV.
+ * @ctx: queues
+ * @optval: value
+ * @optlen: its length
+ *
+ * Return: 0 or -FI_EINVAL.
+ */
+int mxefi_match_set_min(struct mxefi_rx_ctx *ctx, const void *optval,
+			size_t optlen);
 
 /**
  * mxefi_match_teardown() - Frees posted receives and unexpected messages.
- * @ep: endpoint
+ * @ctx: queues
  */
-void mxefi_match_teardown(struct mxefi_ep *ep);
+void mxefi_match_teardown(struct mxefi_rx_ctx *ctx);
+
+/**
+ * mxefi_match_forget() - Frees the unexpected messages of an endpoint.
+ * @ep: endpoint, which shares queues with others
+ */
+void mxefi_match_forget(struct mxefi_ep *ep);
 
 /**
  * mxefi_match_new() - Allocates a receive.
@@ -113,12 +141,13 @@ struct mxefi_recv *mxefi_match_post(struct mxefi_recv *recv, bool first,
 
 /**
  * mxefi_match_is_posted() - True if a buffer may get further messages.
- * @ep: endpoint
+ * @ctx: queues
  * @recv: receive with FI_MULTI_RECV, which may have been freed
  *
  * Return: true if the receive is queued.
  */
-bool mxefi_match_is_posted(struct mxefi_ep *ep, const struct mxefi_recv *recv);
+bool mxefi_match_is_posted(struct mxefi_rx_ctx *ctx,
+			   const struct mxefi_recv *recv);
 
 /**
  * mxefi_match_find() - Finds the first unexpected message for a receive.
@@ -142,14 +171,14 @@ void mxefi_match_unlink(struct mxefi_unexpected *u);
 
 /**
  * mxefi_match_cancel() - Removes a posted receive.
- * @ep: endpoint
+ * @ctx: queues
  * @context: context of the receive
  * @any: true removes the first one, whatever its context is
  *
  * Return: the receive, or NULL if there is none.
  */
-struct mxefi_recv *mxefi_match_cancel(struct mxefi_ep *ep, const void *context,
-				      bool any);
+struct mxefi_recv *mxefi_match_cancel(struct mxefi_rx_ctx *ctx,
+				      const void *context, bool any);
 
 /**
  * mxefi_match_claim() - Reserves an unexpected message.
@@ -160,12 +189,12 @@ void mxefi_match_claim(struct mxefi_unexpected *u, void *context);
 
 /**
  * mxefi_match_claimed() - Takes a claimed message.
- * @ep: endpoint
+ * @ctx: queues
  * @context: context of the claim
  *
  * Return: the message, or NULL.
  */
-struct mxefi_unexpected *mxefi_match_claimed(struct mxefi_ep *ep,
+struct mxefi_unexpected *mxefi_match_claimed(struct mxefi_rx_ctx *ctx,
 					     const void *context);
 
 #endif /* MXEFI_MATCH_H */

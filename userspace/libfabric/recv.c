@@ -19,10 +19,10 @@
 #include "recv.h"
 #include "route.h"
 #include "sizes.h"
+#include "srx.h"
+#include "trigger.h"
 #include "wire.h"
 #include "wr.h"
-
-#define MIN_MULTI_RECV 64	/* bytes; the default */
 
 /* ---- answers ----------------------------------------------------------- */
 
@@ -80,6 +80,12 @@ static uint64_t event_flags(bool tagged)
 	return FI_RECV | (tagged ? FI_TAGGED : FI_MSG);
 }
 
+/* True if the success of a receive is reported. */
+static bool reports(const struct mxefi_recv *recv)
+{
+	return recv->completion || (recv->by_ep && !recv->ep->rx_selective);
+}
+
 /* Ends a receive and frees it. */
 static void complete_recv(struct mxefi_recv *recv)
 {
@@ -113,7 +119,7 @@ static void complete_recv(struct mxefi_recv *recv)
 	if (!ep->closing) {
 		mxefi_cntr_count(recv->has_cntr ? recv->cntr : ep->recv_cntr,
 				 event.err);
-		push_event(ep, &event, recv->conn, recv->completion);
+		push_event(ep, &event, recv->conn, reports(recv));
 	}
 	/* Messages that are being read still refer to a canceled buffer. */
 	if (!recv->parts)
@@ -268,6 +274,7 @@ static void keep(struct mxefi_conn *conn, const struct mxefi_msg *msg,
 		mxefi_conn_abort(conn, FI_ENOMEM);
 		return;
 	}
+	u->ep = conn->peer.ep;
 	u->conn = conn;
 	u->epoch = conn->epoch;
 	u->msg = *msg;
@@ -326,14 +333,18 @@ static void on_message(struct mxefi_conn *conn, const struct mxefi_msg *msg,
 
 /* ---- the end of receives ------------------------------------------------ */
 
-static bool cancel(struct mxefi_ep *ep, const void *context, bool any)
+static bool cancel(struct mxefi_rx_ctx *ctx, const void *context, bool any)
 {
-	struct mxefi_recv *recv = mxefi_match_cancel(ep, context, any);
+	struct mxefi_recv *recv = mxefi_match_cancel(ctx, context, any);
 
 	if (!recv)
 		return false;
 	recv->err = FI_ECANCELED;
-	complete_recv(recv);
+	/* A shared context has no completion queue. */
+	if (recv->ep)
+		complete_recv(recv);
+	else if (!recv->parts)
+		mxefi_match_free(recv);
 	return true;
 }
 
@@ -344,9 +355,10 @@ static bool has_ended(const struct mxefi_ep *ep)
 				 ep->conns->state == MXEFI_CONN_BROKEN);
 }
 
+/* Receives in a shared context are not those of the endpoint. */
 static void cancel_all(struct mxefi_ep *ep)
 {
-	while (cancel(ep, NULL, true))
+	while (!ep->srx && cancel(ep->rx_ctx, NULL, true))
 		;
 }
 
@@ -401,7 +413,7 @@ static ssize_t peek(struct mxefi_ep *ep, const struct mxefi_recv *recv,
 static ssize_t claim(struct mxefi_ep *ep, const struct mxefi_recv *args,
 		     uint64_t flags)
 {
-	struct mxefi_unexpected *u = mxefi_match_claimed(ep, args->context);
+	struct mxefi_unexpected *u = mxefi_match_claimed(ep->rx_ctx, args->context);
 	struct fi_cq_err_entry event = {
 		.op_context = args->context,
 		.flags = event_flags(true),
@@ -412,15 +424,15 @@ static ssize_t claim(struct mxefi_ep *ep, const struct mxefi_recv *args,
 		return -FI_EINVAL;
 	if (flags & FI_DISCARD) {
 		set_message(&event, &u->msg);
-		push_event(ep, &event, u->conn, args->completion);
+		push_event(ep, &event, u->conn, reports(args));
 		discard(u);
 		return 0;
 	}
 	recv = mxefi_match_new(args);
 	if (!recv) {
 		u->conn->kept++;
-		u->next = ep->claimed;
-		ep->claimed = u;
+		u->next = ep->rx_ctx->claimed;
+		ep->rx_ctx->claimed = u;
 		return -FI_ENOMEM;
 	}
 	deliver_unexpected(recv, u);
@@ -429,11 +441,12 @@ static ssize_t claim(struct mxefi_ep *ep, const struct mxefi_recv *args,
 
 static ssize_t post(const struct mxefi_recv *args)
 {
+	bool is_over = args->ep && has_ended(args->ep);
 	struct mxefi_recv *recv, *taken;
 	struct mxefi_unexpected *u;
 	bool is_part;
 
-	if (has_ended(args->ep) && !mxefi_match_find(args))
+	if (is_over && !mxefi_match_find(args))
 		return args->ep->dom->lost ? -FI_ENODEV : -FI_ENOTCONN;
 	recv = mxefi_match_new(args);
 	if (!recv)
@@ -446,33 +459,31 @@ static ssize_t post(const struct mxefi_recv *args)
 		 * The last message of a buffer frees it, and so does the end of
 		 * the connection.
 		 */
-		if (!is_part || !mxefi_match_is_posted(args->ep, recv))
+		if (!is_part || !mxefi_match_is_posted(args->ctx, recv))
 			break;
 		taken = mxefi_match_post(recv, false, &u);
 	}
 	/* What is left of a buffer for several messages. */
-	if (has_ended(args->ep))
+	if (is_over)
 		cancel_all(args->ep);
 	return 0;
 }
 
-static int check(const struct mxefi_ep *ep, uint64_t kind,
+static int check(const struct mxefi_rx_ctx *ctx, uint64_t caps, uint64_t kind,
 		 const struct fi_msg_tagged *m, uint64_t flags)
 {
 	uint64_t search = flags & (FI_PEEK | FI_CLAIM | FI_DISCARD);
 
-	if (!ep->enabled)
-		return -FI_EOPBADSTATE;
-	if (!(ep->caps & kind) || !(ep->caps & FI_RECV))
+	if (!(caps & kind) || !(caps & FI_RECV))
 		return -FI_EOPNOTSUPP;
 	if (m->iov_count > MXEFI_IOV_LIMIT)
 		return -FI_EINVAL;
 	if (flags & FI_MULTI_RECV &&
-	    (kind != FI_MSG || !(ep->caps & FI_MULTI_RECV)))
+	    (kind != FI_MSG || !(caps & FI_MULTI_RECV)))
 		return -FI_EOPNOTSUPP;
 	if (flags & FI_MULTI_RECV &&
 	    (m->iov_count != 1 ||
-	     m->msg_iov[0].iov_len < ep->min_multi_recv))
+	     m->msg_iov[0].iov_len < ctx->min_multi_recv))
 		return -FI_EINVAL;
 	if (search && kind != FI_TAGGED)
 		return -FI_EOPNOTSUPP;
@@ -482,15 +493,18 @@ static int check(const struct mxefi_ep *ep, uint64_t kind,
 	return 0;
 }
 
-ssize_t mxefi_recv_start(struct mxefi_ep *ep, uint64_t kind,
-			 const struct fi_msg_tagged *m, uint64_t flags,
-			 const struct mxefi_report *report)
+/* Without @ep, the receive is for all endpoints that share @ctx. */
+static ssize_t start(struct mxefi_rx_ctx *ctx, struct mxefi_ep *ep,
+		     uint64_t caps, uint64_t kind,
+		     const struct fi_msg_tagged *m, uint64_t flags,
+		     const struct mxefi_report *report)
 {
 	struct mxefi_recv recv = {
+		.ctx = ctx,
 		.ep = ep,
 		.context = m->context,
-		.completion = report ? report->to_cq :
-				       !ep->rx_selective || flags & FI_COMPLETION,
+		.completion = report ? report->to_cq : flags & FI_COMPLETION,
+		.by_ep = !report,
 		.has_cntr = report && report->to_cntr,
 		.cntr = report ? report->cntr : NULL,
 		.tagged = kind == FI_TAGGED,
@@ -499,11 +513,11 @@ ssize_t mxefi_recv_start(struct mxefi_ep *ep, uint64_t kind,
 		.multi = flags & FI_MULTI_RECV,
 		.iov_count = m->iov_count,
 	};
-	int ret = check(ep, kind, m, flags);
+	int ret = check(ctx, caps, kind, m, flags);
 
 	if (ret)
 		return ret;
-	if (ep->caps & FI_DIRECTED_RECV && m->addr != FI_ADDR_UNSPEC) {
+	if (caps & FI_DIRECTED_RECV && m->addr != FI_ADDR_UNSPEC) {
 		recv.from = mxefi_route_get(ep, m->addr);
 		if (!recv.from)
 			return -FI_EINVAL;
@@ -517,12 +531,43 @@ ssize_t mxefi_recv_start(struct mxefi_ep *ep, uint64_t kind,
 	return flags & FI_CLAIM ? claim(ep, &recv, flags) : post(&recv);
 }
 
+ssize_t mxefi_recv_start(struct mxefi_ep *ep, uint64_t kind,
+			 const struct fi_msg_tagged *m, uint64_t flags,
+			 const struct mxefi_report *report)
+{
+	if (!ep->enabled)
+		return -FI_EOPBADSTATE;
+	/* All its receives are posted to the shared context. */
+	if (ep->srx)
+		return -FI_EOPNOTSUPP;
+	return start(ep->rx_ctx, ep, ep->caps, kind, m, flags, report);
+}
+
+/* What needs one endpoint is not for a shared context. */
+static ssize_t recv_shared(struct mxefi_srx *srx, uint64_t kind,
+			   const struct fi_msg_tagged *m, uint64_t flags)
+{
+	struct mxefi_domain *dom = srx->dom;
+	ssize_t ret;
+
+	if (flags & (FI_TRIGGER | FI_PEEK | FI_CLAIM | FI_DISCARD))
+		return -FI_EOPNOTSUPP;
+	pthread_mutex_lock(&dom->lock);
+	ret = dom->lost ? -FI_ENODEV :
+	      start(&srx->rx_ctx, NULL, srx->caps, kind, m, flags, NULL);
+	mxefi_trigger_fire(dom);
+	pthread_mutex_unlock(&dom->lock);
+	return ret;
+}
+
 ssize_t mxefi_recv(struct fid_ep *fid, uint64_t kind,
 		   const struct fi_msg_tagged *m, uint64_t flags)
 {
 	struct mxefi_ep *ep = to_ep(fid);
 	ssize_t ret;
 
+	if (!ep)
+		return recv_shared(to_srx(fid), kind, m, flags);
 	pthread_mutex_lock(&ep->dom->lock);
 	if (flags & FI_TRIGGER)
 		ret = ep->on_trigger(ep, kind == FI_TAGGED ? FI_OP_TRECV :
@@ -534,16 +579,16 @@ ssize_t mxefi_recv(struct fid_ep *fid, uint64_t kind,
 	return mxefi_call_end(ep, ret);
 }
 
-ssize_t mxefi_recv_cancel(struct mxefi_ep *ep, const void *context)
+ssize_t mxefi_recv_cancel(struct mxefi_rx_ctx *ctx, const void *context)
 {
-	return cancel(ep, context, false) ? 0 : -FI_ENOENT;
+	return cancel(ctx, context, false) ? 0 : -FI_ENOENT;
 }
 
 void mxefi_recv_setup(struct mxefi_ep *ep)
 {
-	mxefi_match_setup(ep);
+	ep->rx_ctx = &ep->own_rx_ctx;
+	mxefi_match_setup(ep->rx_ctx);
 	ep->readers_tail = &ep->readers;
-	ep->min_multi_recv = MIN_MULTI_RECV;
 	ep->on_broken = on_broken;
 	ep->on_room = on_room;
 	ep->on_removed = cancel_all;

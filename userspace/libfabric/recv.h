@@ -45,11 +45,11 @@ ssize_t mxefi_recv_start(struct mxefi_ep *ep, uint64_t kind,
 
 /**
  * mxefi_recv_cancel() - Cancels a posted receive.
- * @ep: endpoint
+ * @ctx: queues
  * @context: context of the receive
  *
  * Return: 0, or -FI_ENOENT if no receive has this context.
  */
-ssize_t mxefi_recv_cancel(struct mxefi_ep *ep, const void *context);
+ssize_t mxefi_recv_cancel(struct mxefi_rx_ctx *ctx, const void *context);
 
 #endif /* MXEFI_RECV_H */

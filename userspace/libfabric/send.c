@@ -136,6 +136,9 @@ ssize_t mxefi_send(struct fid_ep *fid, uint64_t kind,
 	struct mxefi_ep *ep = to_ep(fid);
 	ssize_t ret;
 
+	/* A shared receive context. */
+	if (!ep)
+		return -FI_EOPNOTSUPP;
 	pthread_mutex_lock(&ep->dom->lock);
 	if (flags & FI_TRIGGER)
 		ret = ep->on_trigger(ep, kind == FI_TAGGED ? FI_OP_TSEND :
