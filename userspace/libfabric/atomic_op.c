@@ -34,7 +34,7 @@ const struct mxefi_type mxefi_types[MXEFI_NUM_TYPES] = {
 /* The operations that the base form and the fetch form have. */
 #define COMMON_OPS							\
 	[FI_MIN] = ORDERED, [FI_MAX] = ORDERED,				\
-	[FI_SUM] = ALL, [FI_PROD] = ALL,				\
+	[FI_SUM] = ALL, [FI_DIFF] = ALL, [FI_PROD] = ALL,		\
 	[FI_LOR] = ALL, [FI_LAND] = ALL, [FI_LXOR] = ALL,		\
 	[FI_BOR] = INTEGERS, [FI_BAND] = INTEGERS, [FI_BXOR] = INTEGERS, \
 	[FI_ATOMIC_WRITE] = ALL
@@ -74,6 +74,7 @@ void mxefi_type_mask(enum fi_datatype type, uint8_t *mask)
  */
 #define COMMON_RESULT(op, T, s, c, o, rest)				\
 	((op) == FI_SUM ? (T)((o) + (s)) :				\
+	 (op) == FI_DIFF ? (T)((o) - (s)) :				\
 	 (op) == FI_PROD ? (T)(1U * (o) * (s)) :			\
 	 (op) == FI_LOR ? (T)((o) != 0 || (s) != 0) :			\
 	 (op) == FI_LAND ? (T)((o) != 0 && (s) != 0) :			\
@@ -122,8 +123,9 @@ static bool is_order(enum fi_op op)
 }
 
 /*
- * Sums and products of signed integers wrap. They are computed as unsigned,
- * which gives the same bits, so signed types only have what depends on signs.
+ * Sums, differences and products of signed integers wrap. They are computed as
+ * unsigned, which gives the same bits, so signed types only have what depends
+ * on signs.
  */
 #define DEFINE_INTEGER(bits, S, U)					\
 DEFINE_APPLY(uint##bits, U, UNSIGNED_RESULT)				\

@@ -28,7 +28,17 @@ enum mxefi_type_class {
 };
 
 #define MXEFI_NUM_TYPES (FI_UINT128 + 1)
-#define MXEFI_NUM_OPS (FI_MSWAP + 1)
+
+/* Programs have the operations below this. */
+#if FI_MAJOR_VERSION >= 2
+#define MXEFI_API_OPS (FI_DIFF + 1)
+#else
+#define MXEFI_API_OPS (FI_MSWAP + 1)
+/* libfabric 2 has it, with a number that is free in libfabric 1. */
+#define FI_DIFF FI_ATOMIC_OP_LAST
+#endif
+
+#define MXEFI_NUM_OPS (FI_DIFF + 1)
 
 struct mxefi_type {
 	uint8_t size;		/* in bytes */
@@ -89,12 +99,13 @@ void mxefi_type_mask(enum fi_datatype type, uint8_t *mask);
  * @op: operation
  * @type: datatype
  *
- * Return: true if the operation is defined for the datatype in this form.
+ * Return: true if the libfabric of this build defines the operation for the
+ * datatype in this form.
  */
 static inline bool mxefi_op_valid(enum mxefi_form form, enum fi_op op,
 				  enum fi_datatype type)
 {
-	return (size_t)op < MXEFI_NUM_OPS && (size_t)type < MXEFI_NUM_TYPES &&
+	return (size_t)op < MXEFI_API_OPS && (size_t)type < MXEFI_NUM_TYPES &&
 	       mxefi_op_classes[form][op] & mxefi_types[type].class;
 }
 

@@ -123,6 +123,14 @@ bool plan_element(struct mxefi_unit *unit, enum fi_op op, enum fi_datatype type,
 		memcpy(swap, src, size);
 		set_top_bit(swap_mask, size);
 		return true;
+	case FI_DIFF:
+		if (!mxefi_type_is_integer(type))
+			return false;
+		/* Adds 0 - src. */
+		unit->kind = MXEFI_UNIT_FETCH_ADD;
+		mxefi_op_apply(op, type, src, NULL, none, swap);
+		set_top_bit(swap_mask, size);
+		return true;
 	case FI_BXOR:
 		/* Each bit is a field of its own: adding without carries. */
 		unit->kind = MXEFI_UNIT_FETCH_ADD;
