@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "atomic_op.h"
+#include "small_float.h"
 
 const struct mxefi_type mxefi_types[MXEFI_NUM_TYPES] = {
 	[FI_INT8] = { 1, MXEFI_CLASS_INTEGER },
@@ -17,6 +18,10 @@ const struct mxefi_type mxefi_types[MXEFI_NUM_TYPES] = {
 	[FI_UINT64] = { 8, MXEFI_CLASS_INTEGER },
 	[FI_INT128] = { 16, MXEFI_CLASS_INTEGER },
 	[FI_UINT128] = { 16, MXEFI_CLASS_INTEGER },
+	[FI_FLOAT8_E4M3] = { 1, MXEFI_CLASS_REAL },
+	[FI_FLOAT8_E5M2] = { 1, MXEFI_CLASS_REAL },
+	[FI_FLOAT16] = { 2, MXEFI_CLASS_REAL },
+	[FI_BFLOAT16] = { 2, MXEFI_CLASS_REAL },
 	[FI_FLOAT] = { sizeof(float), MXEFI_CLASS_REAL },
 	[FI_DOUBLE] = { sizeof(double), MXEFI_CLASS_REAL },
 	[FI_LONG_DOUBLE] = { sizeof(long double), MXEFI_CLASS_REAL },
@@ -67,6 +72,12 @@ void mxefi_type_mask(enum fi_datatype type, uint8_t *mask)
 	}
 }
 
+static bool is_order(enum fi_op op)
+{
+	return op == FI_MIN || op == FI_MAX || op == FI_CSWAP_LE ||
+	       op == FI_CSWAP_LT || op == FI_CSWAP_GE || op == FI_CSWAP_GT;
+}
+
 /*
  * The results of operations, of operand s, compare operand c and old value o,
  * as expressions. Another operation has the result @rest. The factor 1U makes
@@ -81,13 +92,16 @@ void mxefi_type_mask(enum fi_datatype type, uint8_t *mask)
 	 (op) == FI_LXOR ? (T)(((o) != 0) != ((s) != 0)) :		\
 	 (op) == FI_CSWAP_NE ? ((c) != (o) ? (s) : (o)) : (rest))
 
+/* True if an operation for which is_order() is true stores the operand. */
+#define ORDER_STORES(op, s, c, o)					\
+	((op) == FI_MIN ? (s) < (o) :					\
+	 (op) == FI_MAX ? (s) > (o) :					\
+	 (op) == FI_CSWAP_LE ? (c) <= (o) :				\
+	 (op) == FI_CSWAP_LT ? (c) < (o) :				\
+	 (op) == FI_CSWAP_GE ? (c) >= (o) : (c) > (o))
+
 #define ORDER_RESULT(op, s, c, o, rest)					\
-	((op) == FI_MIN ? ((s) < (o) ? (s) : (o)) :			\
-	 (op) == FI_MAX ? ((s) > (o) ? (s) : (o)) :			\
-	 (op) == FI_CSWAP_LE ? ((c) <= (o) ? (s) : (o)) :		\
-	 (op) == FI_CSWAP_LT ? ((c) < (o) ? (s) : (o)) :		\
-	 (op) == FI_CSWAP_GE ? ((c) >= (o) ? (s) : (o)) :		\
-	 (op) == FI_CSWAP_GT ? ((c) > (o) ? (s) : (o)) : (rest))
+	(is_order(op) ? (ORDER_STORES(op, s, c, o) ? (s) : (o)) : (rest))
 
 #define BIT_RESULT(op, T, s, c, o, rest)				\
 	((op) == FI_BOR ? (T)((o) | (s)) :				\
@@ -116,12 +130,6 @@ static void apply_##name(enum fi_op op, const void *src, const void *cmp, \
 	memcpy(value, &o, sizeof(o));					\
 }
 
-static bool is_order(enum fi_op op)
-{
-	return op == FI_MIN || op == FI_MAX || op == FI_CSWAP_LE ||
-	       op == FI_CSWAP_LT || op == FI_CSWAP_GE || op == FI_CSWAP_GT;
-}
-
 /*
  * Sums, differences and products of signed integers wrap. They are computed as
  * unsigned, which gives the same bits, so signed types only have what depends
@@ -141,8 +149,8 @@ static void apply_int##bits(enum fi_op op, const void *src,		\
 	memcpy(&s, src, sizeof(s));					\
 	memcpy(&c, cmp, sizeof(c));					\
 	memcpy(&o, value, sizeof(o));					\
-	o = ORDER_RESULT(op, s, c, o, o);				\
-	memcpy(value, &o, sizeof(o));					\
+	if (ORDER_STORES(op, s, c, o))					\
+		memcpy(value, &s, sizeof(s));				\
 }
 
 DEFINE_INTEGER(8, int8_t, uint8_t)
@@ -158,6 +166,38 @@ DEFINE_APPLY(float_complex, float complex, COMPLEX_RESULT)
 DEFINE_APPLY(double_complex, double complex, COMPLEX_RESULT)
 DEFINE_APPLY(long_double_complex, long double complex, COMPLEX_RESULT)
 
+/*
+ * A double has more than twice as many bits as these formats, so its rounded
+ * result is rounded again to what the exact result would be rounded to.
+ * Elements that do not change are copied as bytes, because a NaN has one of
+ * many codes.
+ */
+static void apply_small(const struct mxefi_float *format, enum fi_op op,
+			const void *src, const void *cmp, void *value)
+{
+	double s = mxefi_float_load(format, src);
+	double c = mxefi_float_load(format, cmp);
+	double o = mxefi_float_load(format, value);
+
+	if (op != FI_CSWAP_NE && !is_order(op))
+		mxefi_float_store(format, value,
+				  COMMON_RESULT(op, double, s, c, o, o));
+	else if (op == FI_CSWAP_NE ? c != o : ORDER_STORES(op, s, c, o))
+		memcpy(value, src, format->size);
+}
+
+#define DEFINE_SMALL(name)						\
+static void apply_##name(enum fi_op op, const void *src, const void *cmp, \
+			 void *value)					\
+{									\
+	apply_small(&mxefi_##name, op, src, cmp, value);		\
+}
+
+DEFINE_SMALL(float16)
+DEFINE_SMALL(bfloat16)
+DEFINE_SMALL(float8_e4m3)
+DEFINE_SMALL(float8_e5m2)
+
 typedef void (*apply_fn)(enum fi_op op, const void *src, const void *cmp,
 			 void *value);
 
@@ -172,6 +212,10 @@ static const apply_fn apply[] = {
 	[FI_UINT64] = apply_uint64,
 	[FI_INT128] = apply_int128,
 	[FI_UINT128] = apply_uint128,
+	[FI_FLOAT8_E4M3] = apply_float8_e4m3,
+	[FI_FLOAT8_E5M2] = apply_float8_e5m2,
+	[FI_FLOAT16] = apply_float16,
+	[FI_BFLOAT16] = apply_bfloat16,
 	[FI_FLOAT] = apply_float,
 	[FI_DOUBLE] = apply_double,
 	[FI_LONG_DOUBLE] = apply_long_double,

@@ -27,17 +27,22 @@ enum mxefi_type_class {
 	MXEFI_CLASS_COMPLEX = 1 << 2,
 };
 
-#define MXEFI_NUM_TYPES (FI_UINT128 + 1)
-
-/* Programs have the operations below this. */
+/* Programs have the datatypes and operations below these. */
 #if FI_MAJOR_VERSION >= 2
+#define MXEFI_API_TYPES (FI_FLOAT8_E5M2 + 1)
 #define MXEFI_API_OPS (FI_DIFF + 1)
 #else
+#define MXEFI_API_TYPES (FI_UINT128 + 1)
 #define MXEFI_API_OPS (FI_MSWAP + 1)
-/* libfabric 2 has it, with a number that is free in libfabric 1. */
+/* libfabric 2 has these, with numbers that are free in libfabric 1. */
+#define FI_FLOAT16 (FI_UINT128 + 1)
+#define FI_BFLOAT16 (FI_UINT128 + 2)
+#define FI_FLOAT8_E4M3 (FI_UINT128 + 3)
+#define FI_FLOAT8_E5M2 (FI_UINT128 + 4)
 #define FI_DIFF FI_ATOMIC_OP_LAST
 #endif
 
+#define MXEFI_NUM_TYPES (FI_FLOAT8_E5M2 + 1)
 #define MXEFI_NUM_OPS (FI_DIFF + 1)
 
 struct mxefi_type {
@@ -105,7 +110,7 @@ void mxefi_type_mask(enum fi_datatype type, uint8_t *mask);
 static inline bool mxefi_op_valid(enum mxefi_form form, enum fi_op op,
 				  enum fi_datatype type)
 {
-	return (size_t)op < MXEFI_API_OPS && (size_t)type < MXEFI_NUM_TYPES &&
+	return (size_t)op < MXEFI_API_OPS && (size_t)type < MXEFI_API_TYPES &&
 	       mxefi_op_classes[form][op] & mxefi_types[type].class;
 }
 

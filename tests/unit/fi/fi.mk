@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # The provider of libfabric: its objects, linked with the device of
-# fake_device.c, and its operations alone.
+# fake_device.c, and its arithmetic alone.
 
 FI := userspace/libfabric
 
@@ -19,4 +19,5 @@ $(HERE)/fi/%.o: override CPPFLAGS += -I$(TOP)/tests/verbs/ulp -iquote $(TOP)/$(F
 $(FI_PROGS:%=$(BIN)/%): $(addprefix $(HERE)/fi/,fake_device.o fake_libfabric.o) \
 	$(patsubst $(TOP)/%.c,$(UNIT)/%.o,$(wildcard $(TOP)/$(FI)/*.c))
 $(FI_PROGS:%=$(BIN)/%): override LDLIBS += -lfabric -lpthread -Wl,--wrap=malloc
-$(BIN)/t_fi_op: $(addprefix $(UNIT)/$(FI)/,atomic_op.o atomic_plan.o)
+$(BIN)/t_fi_op: $(addprefix $(UNIT)/$(FI)/,small_float.o atomic_op.o atomic_plan.o)
+$(BIN)/t_fi_op: override LDLIBS += -lm
