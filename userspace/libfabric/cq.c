@@ -375,7 +375,8 @@ int mxefi_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 		free(cq);
 		return -FI_ENOMEM;
 	}
-	cq->format = attr->format ? attr->format : FI_CQ_FORMAT_TAGGED;
+	/* As in other providers. Sandia OpenSHMEM depends on it. */
+	cq->format = attr->format ? attr->format : FI_CQ_FORMAT_CONTEXT;
 	cq->event_fd = -1;
 	cq->wait_obj = attr->wait_obj == FI_WAIT_UNSPEC ? FI_WAIT_FD :
 							  attr->wait_obj;

@@ -654,6 +654,28 @@ static void test_vector_write(bool dc)
 	fake_device.has_dc = false;
 }
 
+/* A program that does not say how long entries are reads the shortest ones. */
+static void test_cq_format(void)
+{
+	struct fi_cq_attr attr = { 0 };
+	struct { struct fi_cq_entry entry; uint64_t guard; } e = { .guard = 7 };
+	struct fid_cq *cq;
+	struct fid_ep *ep;
+
+	open_end(&a, CAPS);
+	must(fi_cq_open(a.domain, &attr, &cq, NULL), "fi_cq_open");
+	ep = open_ep(&a, cq);
+	must(fi_recv(ep, in, 8, NULL, FI_ADDR_UNSPEC, in), "fi_recv");
+	must(fi_send(ep, out, 8, NULL, insert(&a, ep), in), "fi_send");
+	for (int i = 0; i < 2; i++)
+		is_int((int)fi_cq_sread(cq, &e, 1, NULL, TIMEOUT_MS), 1,
+		       "a queue without a format has an entry");
+	ok(e.entry.op_context == in && e.guard == 7, "... with a context alone");
+	must(fi_close(&ep->fid), "fi_close ep");
+	must(fi_close(&cq->fid), "fi_close cq");
+	is_int(close_end(&a), 0, "... and the endpoint is closed");
+}
+
 /* What no device has is refused before any device is opened. */
 static void test_info(void)
 {
@@ -914,6 +936,7 @@ int main(void)
 	plan(0);
 	test_info();
 	test_addr_format();
+	test_cq_format();
 	test_messages();
 	test_fin_refused();
 	test_close_fails();
