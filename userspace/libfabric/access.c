@@ -25,6 +25,7 @@ int mxefi_access_add(struct mxefi_op *op, const struct mxefi_access *access,
 			 (access->writes ? MXEFI_MSG_WRITES : 0) |
 			 (access->has_data ? MXEFI_MSG_HAS_DATA : 0) |
 			 MXEFI_MSG_MORE,
+		.rx_index = access->rx_index,
 		.data = access->data,
 		.len = access->len,
 	};
@@ -49,7 +50,7 @@ int mxefi_access_add(struct mxefi_op *op, const struct mxefi_access *access,
 	return 0;
 }
 
-static void push_data(struct mxefi_ep *ep, const struct mxefi_msg *msg)
+static void push_data(const struct mxefi_rx *rx, const struct mxefi_msg *msg)
 {
 	const struct mxefi_completion event = {
 		.entry = {
@@ -60,25 +61,26 @@ static void push_data(struct mxefi_ep *ep, const struct mxefi_msg *msg)
 		.src = FI_ADDR_NOTAVAIL,
 	};
 
-	if (ep->rx_cq && ep->caps & FI_RMA && ep->caps & FI_REMOTE_WRITE)
-		mxefi_cq_push(ep->rx_cq, &event);
+	if (rx->cq && rx->ep->caps & FI_RMA && rx->ep->caps & FI_REMOTE_WRITE)
+		mxefi_cq_push(rx->cq, &event);
 }
 
 static void on_access(struct mxefi_ep *ep, const struct mxefi_msg *msg)
 {
-	bool is_last = !(msg->flags & MXEFI_MSG_MORE);
+	const struct mxefi_rx *rx;
 
 	if (ep->caps & FI_RMA_EVENT)
 		mxefi_mr_count(ep->dom, msg->rkey, msg->flags & MXEFI_MSG_READS,
 			       msg->flags & MXEFI_MSG_WRITES);
-	if (!is_last)
+	if (msg->flags & MXEFI_MSG_MORE || msg->rx_index >= ep->num_rxs)
 		return;
+	rx = &ep->rxs[msg->rx_index];
 	/* An atomic that fetches counts as a read (fi_endpoint(3)). */
-	mxefi_cntr_count(msg->flags & MXEFI_MSG_READS ? ep->remote_read_cntr :
-							ep->remote_write_cntr,
+	mxefi_cntr_count(msg->flags & MXEFI_MSG_READS ? rx->remote_read_cntr :
+							rx->remote_write_cntr,
 			 false);
 	if (msg->flags & MXEFI_MSG_HAS_DATA)
-		push_data(ep, msg);
+		push_data(rx, msg);
 }
 
 void mxefi_access_setup(struct mxefi_ep *ep)

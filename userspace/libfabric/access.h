@@ -17,6 +17,7 @@ struct mxefi_access {
 	bool has_data;			/* remote CQ data */
 	uint32_t data;
 	uint64_t len;			/* in bytes, if there are data */
+	uint16_t rx_index;		/* receive context of the target */
 	const uint64_t *keys;		/* of the memory regions */
 	size_t num_keys;
 };

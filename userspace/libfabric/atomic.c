@@ -177,14 +177,15 @@ static bool supported(const struct mxefi_domain *dom, enum mxefi_form form,
 
 /* Checks what does not depend on vectors. Returns 0 or a negative error. */
 static inline __attribute__((always_inline))
-int check(const struct mxefi_ep *ep, enum mxefi_form form, enum fi_op op,
+int check(const struct mxefi_handle *by, enum mxefi_form form, enum fi_op op,
 	  enum fi_datatype datatype, uint64_t flags)
 {
 	uint64_t need = FI_ATOMIC | (form == MXEFI_BASE ? FI_WRITE : FI_READ);
+	const struct mxefi_ep *ep = by->ep;
 
 	if (!ep->enabled)
 		return -FI_EOPBADSTATE;
-	if ((ep->caps & need) != need ||
+	if (!by->tx || (ep->caps & need) != need ||
 	    flags & (FI_TAGGED | FI_REMOTE_CQ_DATA) ||
 	    !supported(ep->dom, form, op, datatype))
 		return -FI_EOPNOTSUPP;
@@ -195,19 +196,19 @@ int check(const struct mxefi_ep *ep, enum mxefi_form form, enum fi_op op,
  * Takes an operation whose results and units the caller fills in. Returns NULL
  * with the error in *ret if there is none.
  */
-static struct mxefi_op *begin(struct mxefi_ep *ep, enum mxefi_form form,
+static struct mxefi_op *begin(const struct mxefi_handle *by, enum mxefi_form form,
 			      enum fi_op atomic, enum fi_datatype datatype,
 			      fi_addr_t dest, void *context, uint64_t flags,
 			      const struct mxefi_report *report, int *ret)
 {
-	struct mxefi_peer *peer = mxefi_route_get(ep, dest);
+	struct mxefi_peer *peer = mxefi_route_get(by->ep, dest);
 	struct mxefi_op *op;
 
 	if (!peer) {
-		*ret = mxefi_route_error(ep);
+		*ret = mxefi_route_error(by->ep);
 		return NULL;
 	}
-	op = mxefi_op_alloc(ep, peer, context, flags,
+	op = mxefi_op_alloc(by, peer, context, flags,
 			    FI_ATOMIC | (form == MXEFI_BASE ? FI_WRITE : FI_READ),
 			    report);
 	if (!op) {
@@ -219,7 +220,7 @@ static struct mxefi_op *begin(struct mxefi_ep *ep, enum mxefi_form form,
 	return op;
 }
 
-static ssize_t start(struct mxefi_ep *ep, const struct call *c)
+static ssize_t start(const struct mxefi_handle *by, const struct call *c)
 {
 	const struct fi_msg_atomic *m = c->msg;
 	uint8_t src[MXEFI_MAX_ATOMIC_SIZE], cmp[MXEFI_MAX_ATOMIC_SIZE];
@@ -228,7 +229,7 @@ static ssize_t start(struct mxefi_ep *ep, const struct call *c)
 	struct mxefi_op *op;
 	ssize_t count;
 	size_t size;
-	int ret = check(ep, c->form, m->op, m->datatype, c->flags);
+	int ret = check(by, c->form, m->op, m->datatype, c->flags);
 
 	if (ret)
 		return ret;
@@ -236,7 +237,7 @@ static ssize_t start(struct mxefi_ep *ep, const struct call *c)
 	count = check_vectors(c);
 	if (count < 0)
 		return count;
-	op = begin(ep, c->form, m->op, m->datatype, m->addr, m->context,
+	op = begin(by, c->form, m->op, m->datatype, m->addr, m->context,
 		   c->flags, c->report, &ret);
 	if (!op)
 		return ret;
@@ -279,17 +280,17 @@ struct single {
 };
 
 static inline __attribute__((always_inline))
-ssize_t start_single(struct mxefi_ep *ep, const struct single *c)
+ssize_t start_single(const struct mxefi_handle *by, const struct single *c)
 {
 	struct mxefi_op *op;
 	struct mxefi_wr *wr, **tail;
-	int ret = check(ep, c->form, c->op, c->datatype, c->flags);
+	int ret = check(by, c->form, c->op, c->datatype, c->flags);
 
 	if (ret)
 		return ret;
 	if (c->addr & (mxefi_type_align(c->datatype) - 1))
 		return -FI_EINVAL;
-	op = begin(ep, c->form, c->op, c->datatype, c->dest, c->context,
+	op = begin(by, c->form, c->op, c->datatype, c->dest, c->context,
 		   c->flags, c->report, &ret);
 	if (!op)
 		return ret;
@@ -297,7 +298,7 @@ ssize_t start_single(struct mxefi_ep *ep, const struct single *c)
 	op->results[0].addr = c->result;
 	op->results[0].count = 1;
 	op->units = &op->one_unit;
-	mxefi_unit_plan(op->units, ep->dom->dev.sizes, c->op, c->datatype,
+	mxefi_unit_plan(op->units, by->ep->dom->dev.sizes, c->op, c->datatype,
 			c->addr, 1, c->op == FI_ATOMIC_READ ? NULL : c->src,
 			c->cmp);
 	wr = mxefi_atomic_wr(op, op->units, c->key, 0);
@@ -325,14 +326,14 @@ static bool is_single(struct fid_ep *ep, size_t count)
 static inline __attribute__((always_inline))
 ssize_t single_call(struct fid_ep *fid, const struct single *c)
 {
-	struct mxefi_ep *ep = to_ep(fid);
+	const struct mxefi_handle *by = to_handle(fid);
 
-	pthread_mutex_lock(&ep->dom->lock);
-	return mxefi_call_end(ep, start_single(ep, c));
+	pthread_mutex_lock(&by->ep->dom->lock);
+	return mxefi_call_end(by->ep, start_single(by, c));
 }
 
 /* Leaves the call to the counter that triggers it. */
-static ssize_t defer(struct mxefi_ep *ep, const struct call *c)
+static ssize_t defer(const struct mxefi_handle *by, const struct call *c)
 {
 	static const enum fi_op_type types[] = {
 		[MXEFI_BASE] = FI_OP_ATOMIC,
@@ -354,11 +355,11 @@ static ssize_t defer(struct mxefi_ep *ep, const struct call *c)
 		},
 	};
 
-	return ep->on_trigger(ep, types[c->form], &args);
+	return by->ep->on_trigger(by, types[c->form], &args);
 }
 
-ssize_t mxefi_atomic_start(struct mxefi_ep *ep, enum mxefi_form form,
-			   const struct mxefi_call *args,
+ssize_t mxefi_atomic_start(const struct mxefi_handle *by,
+			   enum mxefi_form form, const struct mxefi_call *args,
 			   const struct mxefi_report *report)
 {
 	const struct call c = {
@@ -372,16 +373,16 @@ ssize_t mxefi_atomic_start(struct mxefi_ep *ep, enum mxefi_form form,
 		.report = report,
 	};
 
-	return start(ep, &c);
+	return start(by, &c);
 }
 
 static ssize_t call(struct fid_ep *fid, const struct call *c)
 {
-	struct mxefi_ep *ep = to_ep(fid);
+	const struct mxefi_handle *by = to_handle(fid);
 
-	pthread_mutex_lock(&ep->dom->lock);
-	return mxefi_call_end(ep, c->flags & FI_TRIGGER ? defer(ep, c) :
-							  start(ep, c));
+	pthread_mutex_lock(&by->ep->dom->lock);
+	return mxefi_call_end(by->ep, c->flags & FI_TRIGGER ? defer(by, c) :
+							      start(by, c));
 }
 
 /* A call of one contiguous array at the target. Fills in @c->msg. */

@@ -12,22 +12,22 @@
 #define MXEFI_MAX_ATOMIC_SIZE (MXEFI_MAX_ATOMIC_COUNT * MXEFI_MAX_ELEMENT)
 
 struct mxefi_call;
-struct mxefi_ep;
+struct mxefi_handle;
 struct mxefi_report;
 
 extern struct fi_ops_atomic mxefi_atomic_ops;
 
 /**
  * mxefi_atomic_start() - Starts an atomic.
- * @ep: endpoint
+ * @by: endpoint or context with the call
  * @form: form of the call
  * @args: the call
  * @report: how it reports its end, or NULL
  *
  * Return: 0, or a negative error of libfabric.
  */
-ssize_t mxefi_atomic_start(struct mxefi_ep *ep, enum mxefi_form form,
-			   const struct mxefi_call *args,
+ssize_t mxefi_atomic_start(const struct mxefi_handle *by,
+			   enum mxefi_form form, const struct mxefi_call *args,
 			   const struct mxefi_report *report);
 
 int mxefi_atomic_query(struct fid_domain *domain, enum fi_datatype datatype,

@@ -17,6 +17,8 @@
 #include "provider.h"
 #include "wire.h"
 
+#define MAX_CTX_BITS 8
+
 static struct mxefi_av *to_av(struct fid_av *av)
 {
 	return container_of(av, struct mxefi_av, fid);
@@ -217,8 +219,10 @@ int mxefi_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
 	struct mxefi_domain *dom = to_domain(domain);
 	struct mxefi_av *av;
 
-	if (attr->name || attr->rx_ctx_bits || attr->flags)
+	if (attr->name || attr->flags)
 		return -FI_ENOSYS;
+	if (attr->rx_ctx_bits < 0 || attr->rx_ctx_bits > MAX_CTX_BITS)
+		return -FI_EINVAL;
 	av = calloc(1, sizeof(*av));
 	if (!av)
 		return -FI_ENOMEM;
@@ -232,6 +236,7 @@ int mxefi_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
 		attr->type = FI_AV_TABLE;
 	av->dom = dom;
 	av->changes = 1;
+	av->rx_ctx_bits = attr->rx_ctx_bits;
 	av->fid.fid.fclass = FI_CLASS_AV;
 	av->fid.fid.context = context;
 	av->fid.fid.ops = &av_fi_ops;

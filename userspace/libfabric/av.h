@@ -15,6 +15,7 @@ struct mxefi_av {
 	unsigned int users;
 	struct mxefi_addr *addrs;	/* id 0: removed */
 	size_t size, count, removed;
+	int rx_ctx_bits;	/* of addresses, for the index of a context */
 	uint64_t changes;	/* insertions and removals; from 1 */
 };
 

@@ -30,7 +30,8 @@ struct mxefi_deferred {
 	const void *id;
 	bool is_deferred;
 	enum fi_op_type type;
-	struct mxefi_ep *ep;		/* NULL: cntr is changed by value */
+	/* A copy, as aliases may be closed. Without endpoint: changes cntr. */
+	struct mxefi_handle by;
 	struct mxefi_cntr *cntr;	/* of the completion, or NULL; held */
 	uint64_t value;
 	struct mxefi_call call;
@@ -127,29 +128,29 @@ static ssize_t start(struct mxefi_deferred *work)
 	};
 	const struct mxefi_report *report = work->is_deferred ? &deferred : NULL;
 	struct mxefi_call *c = &work->call;
-	struct mxefi_ep *ep = work->ep;
+	const struct mxefi_handle *by = &work->by;
 
 	switch (work->type) {
 	case FI_OP_RECV:
-		return mxefi_recv_start(ep, FI_MSG, &c->msg, c->flags, report);
+		return mxefi_recv_start(by, FI_MSG, &c->msg, c->flags, report);
 	case FI_OP_SEND:
-		return mxefi_send_start(ep, FI_MSG, &c->msg, c->flags, report);
+		return mxefi_send_start(by, FI_MSG, &c->msg, c->flags, report);
 	case FI_OP_TRECV:
-		return mxefi_recv_start(ep, FI_TAGGED, &c->msg, c->flags,
+		return mxefi_recv_start(by, FI_TAGGED, &c->msg, c->flags,
 					report);
 	case FI_OP_TSEND:
-		return mxefi_send_start(ep, FI_TAGGED, &c->msg, c->flags,
+		return mxefi_send_start(by, FI_TAGGED, &c->msg, c->flags,
 					report);
 	case FI_OP_READ:
-		return mxefi_rma_start(ep, &c->rma, c->flags, true, report);
+		return mxefi_rma_start(by, &c->rma, c->flags, true, report);
 	case FI_OP_WRITE:
-		return mxefi_rma_start(ep, &c->rma, c->flags, false, report);
+		return mxefi_rma_start(by, &c->rma, c->flags, false, report);
 	case FI_OP_ATOMIC:
-		return mxefi_atomic_start(ep, MXEFI_BASE, c, report);
+		return mxefi_atomic_start(by, MXEFI_BASE, c, report);
 	case FI_OP_FETCH_ATOMIC:
-		return mxefi_atomic_start(ep, MXEFI_FETCH, c, report);
+		return mxefi_atomic_start(by, MXEFI_FETCH, c, report);
 	case FI_OP_COMPARE_ATOMIC:
-		return mxefi_atomic_start(ep, MXEFI_COMPARE, c, report);
+		return mxefi_atomic_start(by, MXEFI_COMPARE, c, report);
 	case FI_OP_CNTR_ADD:
 		mxefi_cntr_set(work->cntr, work->cntr->value + work->value);
 		return 0;
@@ -189,14 +190,14 @@ static void fail(struct mxefi_deferred *work, int err)
 		[FI_OP_FETCH_ATOMIC] = FI_ATOMIC | FI_READ,
 		[FI_OP_COMPARE_ATOMIC] = FI_ATOMIC | FI_READ,
 	};
-	struct mxefi_ep *ep = work->ep;
+	const struct mxefi_handle *by = &work->by;
 	struct mxefi_cq *cq;
 
-	if (!ep)
+	if (!by->ep)
 		return;
-	cq = flags[work->type] & FI_RECV ? ep->rx_cq : ep->tx_cq;
+	cq = flags[work->type] & FI_RECV ? by->rx->cq : by->tx->cq;
 	mxefi_cntr_count(work->is_deferred ? work->cntr :
-			 mxefi_op_cntr(ep, flags[work->type]), true);
+			 mxefi_context_cntr(by, flags[work->type]), true);
 	if (cq)
 		mxefi_cq_push_op(cq, context_of(work), flags[work->type], err);
 }
@@ -259,7 +260,18 @@ static bool end(struct mxefi_domain *dom,
 
 /* ---- triggered operations ----------------------------------------------- */
 
-static ssize_t on_trigger(struct mxefi_ep *ep, enum fi_op_type type,
+static bool is_recv(enum fi_op_type type)
+{
+	return type == FI_OP_RECV || type == FI_OP_TRECV;
+}
+
+/* True if the operation is of a direction that the handle has. */
+static bool can_start(const struct mxefi_handle *by, enum fi_op_type type)
+{
+	return is_recv(type) ? !!by->rx : !!by->tx;
+}
+
+static ssize_t on_trigger(const struct mxefi_handle *by, enum fi_op_type type,
 			  const struct mxefi_call *call)
 {
 	const struct fi_triggered_context *context;
@@ -267,16 +279,17 @@ static ssize_t on_trigger(struct mxefi_ep *ep, enum fi_op_type type,
 	struct mxefi_cntr *cntr;
 	ssize_t ret;
 
-	if (!ep->enabled)
+	if (!by->ep->enabled)
 		return -FI_EOPBADSTATE;
 	/* The data would have to be copied. */
-	if (!(ep->caps & FI_TRIGGER) || call->flags & FI_INJECT)
+	if (!can_start(by, type) || !(by->ep->caps & FI_TRIGGER) ||
+	    call->flags & FI_INJECT)
 		return -FI_EOPNOTSUPP;
 	work = calloc(1, sizeof(*work));
 	if (!work)
 		return -FI_ENOMEM;
 	work->type = type;
-	work->ep = ep;
+	work->by = *by;
 	work->call = *call;
 	work->call.flags &= ~(uint64_t)FI_TRIGGER;
 	context = context_of(work);
@@ -288,7 +301,7 @@ static ssize_t on_trigger(struct mxefi_ep *ep, enum fi_op_type type,
 		goto fail;
 	cntr = container_of(context->trigger.threshold.cntr, struct mxefi_cntr,
 			    fid);
-	if (!context->trigger.threshold.cntr || cntr->dom != ep->dom) {
+	if (!context->trigger.threshold.cntr || cntr->dom != by->ep->dom) {
 		ret = -FI_EINVAL;
 		goto fail;
 	}
@@ -315,7 +328,7 @@ ssize_t mxefi_deferred_cancel(struct mxefi_ep *ep, const void *context)
 
 static bool is_of_ep(const struct mxefi_deferred *work, const void *ep)
 {
-	return work->ep == ep;
+	return work->by.ep == ep;
 }
 
 void mxefi_deferred_forget(struct mxefi_ep *ep)
@@ -392,7 +405,9 @@ static int take_args(struct mxefi_deferred *work, const struct fi_deferred_work 
 	}
 	if (!ep)
 		return -FI_EINVAL;
-	work->ep = to_ep(ep);
+	work->by = *to_handle(ep);
+	if (!can_start(&work->by, d->op_type))
+		return -FI_EINVAL;
 	if (d->completion_cntr)
 		work->cntr = container_of(d->completion_cntr, struct mxefi_cntr,
 					  fid);
@@ -416,9 +431,9 @@ static int queue(struct mxefi_domain *dom, const struct fi_deferred_work *d)
 	work->type = d->op_type;
 	ret = take_args(work, d);
 	if (!ret && (cntr->dom != dom || (work->cntr && work->cntr->dom != dom) ||
-		     (work->ep && work->ep->dom != dom)))
+		     (work->by.ep && work->by.ep->dom != dom)))
 		ret = -FI_EINVAL;
-	if (!ret && work->ep && !work->ep->enabled)
+	if (!ret && work->by.ep && !work->by.ep->enabled)
 		ret = -FI_EOPBADSTATE;
 	if (ret) {
 		free(work);

@@ -138,12 +138,6 @@ static int dom_control(struct fid *fid, int command, void *arg)
 					       fid.fid), command, arg);
 }
 
-static int dom_scalable_ep(struct fid_domain *domain, struct fi_info *info,
-			   struct fid_ep **sep, void *context)
-{
-	return -FI_ENOSYS;
-}
-
 static int dom_poll_open(struct fid_domain *domain, struct fi_poll_attr *attr,
 			 struct fid_poll **pollset)
 {
@@ -171,7 +165,7 @@ static struct fi_ops_domain dom_ops = {
 	.av_open = mxefi_av_open,
 	.cq_open = mxefi_cq_open,
 	.endpoint = mxefi_ep_open,
-	.scalable_ep = dom_scalable_ep,
+	.scalable_ep = mxefi_ep_open_scalable,
 	.cntr_open = mxefi_cntr_open,
 	.poll_open = dom_poll_open,
 	.stx_ctx = mxefi_stx_open,

@@ -34,67 +34,6 @@
 		  FI_TRIGGER)
 #define RX_FLAGS (FI_COMPLETION | FI_MULTI_RECV | FI_TRIGGER)
 
-static int bind_cq(struct mxefi_ep *ep, struct mxefi_cq *cq, uint64_t flags)
-{
-	if (cq->dom != ep->dom || !(flags & (FI_TRANSMIT | FI_RECV)) ||
-	    flags & ~(uint64_t)(FI_TRANSMIT | FI_RECV |
-				FI_SELECTIVE_COMPLETION) ||
-	    (flags & FI_TRANSMIT && ep->tx_cq) ||
-	    (flags & FI_RECV && ep->rx_cq))
-		return -FI_EINVAL;
-	if (flags & FI_TRANSMIT) {
-		ep->tx_cq = cq;
-		ep->tx_selective = flags & FI_SELECTIVE_COMPLETION;
-		cq->users++;
-	}
-	if (flags & FI_RECV) {
-		ep->rx_cq = cq;
-		ep->rx_selective = flags & FI_SELECTIVE_COMPLETION;
-		cq->users++;
-	}
-	return 0;
-}
-
-static int bind_cntr(struct mxefi_ep *ep, struct mxefi_cntr *cntr,
-		     uint64_t flags)
-{
-	const struct {
-		uint64_t flag;
-		struct mxefi_cntr **cntr;
-	} kinds[] = {
-		{ FI_SEND, &ep->send_cntr },
-		{ FI_RECV, &ep->recv_cntr },
-		{ FI_READ, &ep->read_cntr },
-		{ FI_WRITE, &ep->write_cntr },
-		{ FI_REMOTE_READ, &ep->remote_read_cntr },
-		{ FI_REMOTE_WRITE, &ep->remote_write_cntr },
-	};
-	const uint64_t remote = FI_REMOTE_READ | FI_REMOTE_WRITE;
-
-	/*
-	 * Programs that did not ask for FI_RMA_EVENT may name the events of
-	 * peers, but not alone.
-	 */
-	if (!(ep->caps & FI_RMA_EVENT)) {
-		if (flags & remote && !(flags & ~remote))
-			return -FI_ENOSYS;
-		flags &= ~remote;
-	}
-	if (cntr->dom != ep->dom || !flags ||
-	    flags & ~(FI_SEND | FI_RECV | FI_READ | FI_WRITE | remote))
-		return -FI_EINVAL;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		if (flags & kinds[i].flag && *kinds[i].cntr)
-			return -FI_EINVAL;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		if (flags & kinds[i].flag) {
-			*kinds[i].cntr = cntr;
-			cntr->users++;
-		}
-	}
-	return 0;
-}
-
 /* Only the endpoints that programs connect report events. */
 static int bind_eq(struct mxefi_ep *ep, struct mxefi_eq *eq)
 {
@@ -115,12 +54,14 @@ static int bind_av(struct mxefi_ep *ep, struct mxefi_av *av)
 }
 
 /* An endpoint that is enabled may have receives of its own. */
-static int bind_srx(struct mxefi_ep *ep, struct mxefi_srx *srx)
+static int bind_srx(const struct mxefi_handle *handle, struct mxefi_srx *srx)
 {
-	if (srx->dom != ep->dom || ep->srx || ep->enabled)
+	struct mxefi_rx *rx = handle->rx;
+
+	if (!rx || srx->dom != handle->ep->dom || rx->srx || handle->ep->enabled)
 		return -FI_EINVAL;
-	ep->srx = srx;
-	ep->rx_ctx = &srx->rx_ctx;
+	rx->srx = srx;
+	rx->recvs = &srx->recvs;
 	srx->users++;
 	return 0;
 }
@@ -132,21 +73,25 @@ static int bind_stx(const struct mxefi_ep *ep, const struct mxefi_stx *stx)
 
 static int ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 {
-	struct mxefi_ep *ep = fid_to_ep(fid);
+	struct mxefi_handle *handle = fid_to_handle(fid);
+	struct mxefi_ep *ep = handle->ep;
 	int ret;
 
 	/* As other providers do, also bind to endpoints that are enabled. */
 	pthread_mutex_lock(&ep->dom->lock);
 	if (bfid->fclass == FI_CLASS_CQ)
-		ret = bind_cq(ep, container_of(bfid, struct mxefi_cq, fid.fid),
-			      flags);
+		ret = mxefi_context_bind_cq(handle,
+					    container_of(bfid, struct mxefi_cq,
+							 fid.fid), flags);
 	else if (bfid->fclass == FI_CLASS_CNTR)
-		ret = bind_cntr(ep, container_of(bfid, struct mxefi_cntr,
-						 fid.fid), flags);
+		ret = mxefi_context_bind_cntr(handle,
+					      container_of(bfid,
+							   struct mxefi_cntr,
+							   fid.fid), flags);
 	else if (bfid->fclass == FI_CLASS_AV)
 		ret = bind_av(ep, container_of(bfid, struct mxefi_av, fid.fid));
 	else if (bfid->fclass == FI_CLASS_SRX_CTX)
-		ret = bind_srx(ep, fid_to_srx(bfid));
+		ret = bind_srx(handle, fid_to_srx(bfid));
 	else if (bfid->fclass == FI_CLASS_STX_CTX)
 		ret = bind_stx(ep, container_of(bfid, struct mxefi_stx,
 						fid.fid));
@@ -158,9 +103,22 @@ static int ep_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 	return ret;
 }
 
+/* True if what a handle has reports its operations. */
+static bool is_bound(const struct mxefi_handle *handle)
+{
+	const uint64_t active = FI_SEND | FI_READ | FI_WRITE;
+	const struct mxefi_tx *tx = handle->tx;
+	const struct mxefi_rx *rx = handle->rx;
+	uint64_t caps = handle->ep->caps;
+
+	if (tx && caps & active && !tx->cq && !tx->send_cntr && !tx->read_cntr &&
+	    !tx->write_cntr)
+		return false;
+	return !rx || !(caps & FI_RECV) || rx->cq || rx->recv_cntr;
+}
+
 static int enable(struct mxefi_ep *ep)
 {
-	uint64_t active = FI_SEND | FI_READ | FI_WRITE;
 	int ret;
 
 	/* Setup that has failed is not repeated. */
@@ -170,9 +128,7 @@ static int enable(struct mxefi_ep *ep)
 		return -FI_ENOEQ;
 	if (!ep->is_msg && !ep->av)
 		return -FI_ENOAV;
-	if ((ep->caps & active && !ep->tx_cq && !ep->send_cntr &&
-	     !ep->read_cntr && !ep->write_cntr) ||
-	    (ep->caps & FI_RECV && !ep->rx_cq && !ep->recv_cntr))
+	if (!is_bound(&ep->self))
 		return -FI_ENOCQ;
 	ret = mxefi_queues_setup(ep);
 	if (ret) {
@@ -224,7 +180,8 @@ static int add_alias(const struct mxefi_handle *from,
 		free(alias);
 		return ret;
 	}
-	alias->ep->num_aliases++;
+	alias->is_alias = true;
+	alias->ep->num_handles++;
 	*args->fid = &alias->fid.fid;
 	return 0;
 }
@@ -232,14 +189,16 @@ static int add_alias(const struct mxefi_handle *from,
 static int ep_control(struct fid *fid, int command, void *arg)
 {
 	struct mxefi_ep *ep = fid_to_ep(fid);
-	struct mxefi_handle *handle = container_of(fid, struct mxefi_handle,
-						   fid.fid);
+	struct mxefi_handle *handle = fid_to_handle(fid);
 	int ret;
 
 	pthread_mutex_lock(&ep->dom->lock);
 	switch (command) {
 	case FI_ENABLE:
-		ret = enable(ep);
+		if (handle == &ep->self)
+			ret = enable(ep);
+		else
+			ret = is_bound(handle) ? 0 : -FI_ENOCQ;
 		break;
 	case FI_ALIAS:
 		ret = add_alias(handle, arg);
@@ -257,28 +216,57 @@ static int ep_control(struct fid *fid, int command, void *arg)
 	return ret;
 }
 
-static int close_alias(struct mxefi_handle *alias)
+/* What is in flight ends without an event. */
+static void close_context(struct mxefi_handle *handle)
 {
-	pthread_mutex_lock(&alias->ep->dom->lock);
-	alias->ep->num_aliases--;
-	pthread_mutex_unlock(&alias->ep->dom->lock);
-	free(alias);
+	mxefi_context_release(handle->tx, handle->rx);
+	if (handle->tx)
+		handle->tx->is_open = false;
+	if (!handle->rx)
+		return;
+	handle->rx->is_open = false;
+	if (!handle->rx->srx)
+		mxefi_recv_cancel_all(handle->rx->recvs);
+}
+
+/* Closes an alias or a context. */
+static int close_handle(struct mxefi_handle *handle)
+{
+	struct mxefi_ep *ep = handle->ep;
+
+	pthread_mutex_lock(&ep->dom->lock);
+	if (!handle->is_alias)
+		close_context(handle);
+	ep->num_handles--;
+	pthread_mutex_unlock(&ep->dom->lock);
+	free(handle);
 	return 0;
+}
+
+static void release_recvs(struct mxefi_rx *rx)
+{
+	if (rx->srx) {
+		mxefi_match_forget(rx);
+		rx->srx->users--;
+	}
+	mxefi_match_teardown(&rx->own_recvs);
+}
+
+static void free_ep(struct mxefi_ep *ep)
+{
+	free(ep->txs);
+	free(ep->rxs);
+	free(ep);
 }
 
 static int ep_close(struct fid *fid)
 {
 	struct mxefi_ep *ep = fid_to_ep(fid);
-	struct mxefi_cntr *cntrs[] = {
-		ep->send_cntr, ep->recv_cntr, ep->read_cntr, ep->write_cntr,
-		ep->remote_read_cntr, ep->remote_write_cntr,
-	};
 
 	if (fid != &ep->self.fid.fid)
-		return close_alias(container_of(fid, struct mxefi_handle,
-						fid.fid));
+		return close_handle(fid_to_handle(fid));
 	pthread_mutex_lock(&ep->dom->lock);
-	if (ep->num_aliases) {
+	if (ep->num_handles) {
 		pthread_mutex_unlock(&ep->dom->lock);
 		return -FI_EBUSY;
 	}
@@ -286,18 +274,12 @@ static int ep_close(struct fid *fid)
 	if (ep->enabled)
 		mxefi_queues_teardown(ep);
 	mxefi_op_teardown(ep);
-	if (ep->srx) {
-		mxefi_match_forget(ep);
-		ep->srx->users--;
+	for (size_t i = 0; i < ep->num_rxs; i++) {
+		release_recvs(&ep->rxs[i]);
+		mxefi_context_release(NULL, &ep->rxs[i]);
 	}
-	mxefi_match_teardown(&ep->own_rx_ctx);
-	if (ep->tx_cq)
-		ep->tx_cq->users--;
-	if (ep->rx_cq)
-		ep->rx_cq->users--;
-	for (size_t i = 0; i < sizeof(cntrs) / sizeof(*cntrs); i++)
-		if (cntrs[i])
-			cntrs[i]->users--;
+	for (size_t i = 0; i < ep->num_txs; i++)
+		mxefi_context_release(&ep->txs[i], NULL);
 	if (ep->av)
 		ep->av->users--;
 	ep->dom->users--;
@@ -306,18 +288,19 @@ static int ep_close(struct fid *fid)
 		mxefi_eq_forget(ep->eq, fid);
 	free(ep->cm_start);
 	free(ep->cm_end);
-	free(ep);
+	free_ep(ep);
 	return 0;
 }
 
 static ssize_t ep_cancel(fid_t fid, void *context)
 {
 	struct mxefi_ep *ep = fid_to_ep(fid);
-	ssize_t ret;
+	const struct mxefi_rx *rx = fid_to_handle(fid)->rx;
+	ssize_t ret = -FI_ENOENT;
 
 	pthread_mutex_lock(&ep->dom->lock);
-	ret = ep->srx ? -FI_ENOENT :
-			 mxefi_recv_cancel(ep->rx_ctx, context);
+	if (rx && !rx->srx)
+		ret = mxefi_recv_cancel(rx->recvs, context);
 	if (ret)
 		ret = mxefi_deferred_cancel(ep, context);
 	pthread_mutex_unlock(&ep->dom->lock);
@@ -327,12 +310,13 @@ static ssize_t ep_cancel(fid_t fid, void *context)
 static int ep_getopt(fid_t fid, int level, int optname, void *optval,
 		     size_t *optlen)
 {
+	const struct mxefi_rx *rx = fid_to_handle(fid)->rx;
 	struct mxefi_ep *ep = fid_to_ep(fid);
 
 	if (level != FI_OPT_ENDPOINT)
 		return -FI_ENOPROTOOPT;
-	if (optname == FI_OPT_MIN_MULTI_RECV)
-		return mxefi_store_size(ep->rx_ctx->min_multi_recv, optval,
+	if (optname == FI_OPT_MIN_MULTI_RECV && rx)
+		return mxefi_store_size(rx->recvs->min_multi_recv, optval,
 					optlen);
 	if (optname == FI_OPT_CM_DATA_SIZE && ep->is_msg)
 		return mxefi_store_size(MXEFI_CM_DATA, optval, optlen);
@@ -342,28 +326,22 @@ static int ep_getopt(fid_t fid, int level, int optname, void *optval,
 static int ep_setopt(fid_t fid, int level, int optname, const void *optval,
 		     size_t optlen)
 {
+	struct mxefi_rx *rx = fid_to_handle(fid)->rx;
 	struct mxefi_ep *ep = fid_to_ep(fid);
 	int ret;
 
-	if (level != FI_OPT_ENDPOINT || optname != FI_OPT_MIN_MULTI_RECV)
+	if (level != FI_OPT_ENDPOINT || optname != FI_OPT_MIN_MULTI_RECV || !rx)
 		return -FI_ENOPROTOOPT;
 	pthread_mutex_lock(&ep->dom->lock);
-	ret = mxefi_match_set_min(ep->rx_ctx, optval, optlen);
+	ret = mxefi_match_set_min(rx->recvs, optval, optlen);
 	pthread_mutex_unlock(&ep->dom->lock);
 	return ret;
 }
 
 static int ep_tx_ctx(struct fid_ep *sep, int index, struct fi_tx_attr *attr,
-		     struct fid_ep **ep, void *context)
-{
-	return -FI_ENOSYS;
-}
-
+		     struct fid_ep **ep, void *context);
 static int ep_rx_ctx(struct fid_ep *sep, int index, struct fi_rx_attr *attr,
-		     struct fid_ep **ep, void *context)
-{
-	return -FI_ENOSYS;
-}
+		     struct fid_ep **ep, void *context);
 
 static ssize_t ep_size_left(struct fid_ep *ep)
 {
@@ -388,6 +366,85 @@ static struct fi_ops_ep ep_ops = {
 	.rx_size_left = ep_size_left,
 	.tx_size_left = ep_size_left,
 };
+
+/* Sets what every handle has. */
+static void init_handle(struct mxefi_handle *handle, size_t fclass,
+			void *context)
+{
+	handle->fid.fid.fclass = fclass;
+	handle->fid.fid.context = context;
+	handle->fid.fid.ops = &ep_fi_ops;
+	handle->fid.ops = &ep_ops;
+	handle->fid.cm = &mxefi_cm_ops;
+	handle->fid.msg = &mxefi_msg_ops;
+	handle->fid.rma = &mxefi_rma_ops;
+	handle->fid.tagged = &mxefi_tagged_ops;
+	handle->fid.atomic = &mxefi_atomic_ops;
+}
+
+/* ---- contexts of scalable endpoints ------------------------------------- */
+
+static bool is_scalable(const struct mxefi_ep *ep)
+{
+	return ep->self.fid.fid.fclass == FI_CLASS_SEP;
+}
+
+/* Opens a context that is not open yet. */
+static int open_context(const struct mxefi_handle *from, struct fid_ep **fid,
+			bool *is_open)
+{
+	struct mxefi_ep *ep = from->ep;
+	struct mxefi_handle *handle;
+
+	if (*is_open)
+		return -FI_EBUSY;
+	handle = malloc(sizeof(*handle));
+	if (!handle)
+		return -FI_ENOMEM;
+	*handle = *from;
+	*is_open = true;
+	ep->num_handles++;
+	*fid = &handle->fid;
+	return 0;
+}
+
+static int ep_tx_ctx(struct fid_ep *sep, int index, struct fi_tx_attr *attr,
+		     struct fid_ep **fid, void *context)
+{
+	struct mxefi_ep *ep = to_ep(sep);
+	struct mxefi_handle handle = { .ep = ep };
+	int ret;
+
+	if (!is_scalable(ep) || index < 0 || (size_t)index >= ep->num_txs)
+		return -FI_EINVAL;
+	handle.tx = &ep->txs[index];
+	handle.tx_flags = attr ? attr->op_flags : ep->self.tx_flags;
+	init_handle(&handle, FI_CLASS_TX_CTX, context);
+	pthread_mutex_lock(&ep->dom->lock);
+	ret = open_context(&handle, fid, &handle.tx->is_open);
+	pthread_mutex_unlock(&ep->dom->lock);
+	return ret;
+}
+
+static int ep_rx_ctx(struct fid_ep *sep, int index, struct fi_rx_attr *attr,
+		     struct fid_ep **fid, void *context)
+{
+	struct mxefi_ep *ep = to_ep(sep);
+	struct mxefi_handle handle = { .ep = ep };
+	int ret;
+
+	if (!is_scalable(ep) || index < 0 || (size_t)index >= ep->num_rxs)
+		return -FI_EINVAL;
+	handle.rx = &ep->rxs[index];
+	handle.rx_flags = attr ? attr->op_flags : ep->self.rx_flags;
+	init_handle(&handle, FI_CLASS_RX_CTX, context);
+	pthread_mutex_lock(&ep->dom->lock);
+	ret = open_context(&handle, fid, &handle.rx->is_open);
+	pthread_mutex_unlock(&ep->dom->lock);
+	return ret;
+}
+
+/* ---- opening endpoints -------------------------------------------------- */
 
 /* Takes the request that the endpoint is to accept. */
 static int take_request(struct mxefi_ep *ep, struct fi_info *info)
@@ -414,17 +471,14 @@ static uint32_t service_of(const struct fi_info *info)
 	return mxefi_name_service(info->src_addr, info->src_addrlen);
 }
 
-int mxefi_ep_open(struct fid_domain *domain, struct fi_info *info,
-		  struct fid_ep **fid, void *context)
+/* Opens an endpoint with so many contexts. */
+static int open_ep(struct fid_domain *domain, struct fi_info *info,
+		   size_t num_txs, size_t num_rxs, struct mxefi_ep **new_ep)
 {
 	struct mxefi_domain *dom = to_domain(domain);
-	struct mxefi_ep *ep;
+	struct mxefi_ep *ep = calloc(1, sizeof(*ep));
 	int ret;
 
-	if (!info || !info->ep_attr || (info->ep_attr->type != FI_EP_RDM &&
-					info->ep_attr->type != FI_EP_MSG))
-		return -FI_EINVAL;
-	ep = calloc(1, sizeof(*ep));
 	if (!ep)
 		return -FI_ENOMEM;
 	ep->dom = dom;
@@ -433,27 +487,61 @@ int mxefi_ep_open(struct fid_domain *domain, struct fi_info *info,
 	ep->self.ep = ep;
 	ep->self.tx_flags = info->tx_attr ? info->tx_attr->op_flags : 0;
 	ep->self.rx_flags = info->rx_attr ? info->rx_attr->op_flags : 0;
-	ret = mxefi_op_setup(ep);
+	ep->num_txs = num_txs;
+	ep->num_rxs = num_rxs;
+	ep->txs = calloc(num_txs, sizeof(*ep->txs));
+	ep->rxs = calloc(num_rxs, sizeof(*ep->rxs));
+	ret = ep->txs && ep->rxs ? mxefi_op_setup(ep) : -FI_ENOMEM;
 	if (!ret)
 		ret = take_request(ep, info);
 	if (ret) {
 		mxefi_op_teardown(ep);
-		free(ep);
+		free_ep(ep);
 		return ret;
 	}
 	mxefi_recv_setup(ep);
 	mxefi_access_setup(ep);
 	mxefi_deferred_setup(ep);
-	ep->self.fid.fid.fclass = FI_CLASS_EP;
-	ep->self.fid.fid.context = context;
-	ep->self.fid.fid.ops = &ep_fi_ops;
-	ep->self.fid.ops = &ep_ops;
-	ep->self.fid.cm = &mxefi_cm_ops;
-	ep->self.fid.msg = &mxefi_msg_ops;
-	ep->self.fid.rma = &mxefi_rma_ops;
-	ep->self.fid.tagged = &mxefi_tagged_ops;
-	ep->self.fid.atomic = &mxefi_atomic_ops;
 	mxefi_domain_hold(dom);
+	*new_ep = ep;
+	return 0;
+}
+
+int mxefi_ep_open(struct fid_domain *domain, struct fi_info *info,
+		  struct fid_ep **fid, void *context)
+{
+	struct mxefi_ep *ep;
+	int ret;
+
+	if (!info || !info->ep_attr || (info->ep_attr->type != FI_EP_RDM &&
+					info->ep_attr->type != FI_EP_MSG))
+		return -FI_EINVAL;
+	ret = open_ep(domain, info, 1, 1, &ep);
+	if (ret)
+		return ret;
+	ep->self.tx = &ep->txs[0];
+	ep->self.rx = &ep->rxs[0];
+	init_handle(&ep->self, FI_CLASS_EP, context);
+	*fid = &ep->self.fid;
+	return 0;
+}
+
+/* Programs call the contexts, and not the endpoint itself. */
+int mxefi_ep_open_scalable(struct fid_domain *domain, struct fi_info *info,
+			   struct fid_ep **fid, void *context)
+{
+	const struct fi_ep_attr *attr = info ? info->ep_attr : NULL;
+	struct mxefi_ep *ep;
+	int ret;
+
+	if (!attr || attr->type != FI_EP_RDM || !attr->tx_ctx_cnt ||
+	    !attr->rx_ctx_cnt || attr->tx_ctx_cnt > MXEFI_MAX_CTX ||
+	    attr->rx_ctx_cnt > MXEFI_MAX_CTX)
+		return -FI_EINVAL;
+	ret = open_ep(domain, info, attr->tx_ctx_cnt, attr->rx_ctx_cnt, &ep);
+	if (ret)
+		return ret;
+	init_handle(&ep->self, FI_CLASS_SEP, context);
 	*fid = &ep->self.fid;
 	return 0;
 }

@@ -9,7 +9,7 @@
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_trigger.h>
 
-#include "container.h"
+#include "context.h"
 #include "match.h"
 #include "progress.h"
 #include "ud.h"
@@ -21,9 +21,7 @@ struct ibv_srq;
 struct mxefi_answer;
 struct mxefi_av;
 struct mxefi_call;
-struct mxefi_cntr;
 struct mxefi_conn;
-struct mxefi_cq;
 struct mxefi_dcis;
 struct mxefi_domain;
 struct mxefi_eq;
@@ -31,27 +29,19 @@ struct mxefi_event;
 struct mxefi_op;
 struct mxefi_peer;
 struct mxefi_rxbuf;
-struct mxefi_srx;
 struct mxefi_wr;
 
 #define MXEFI_CONN_HASH 1024	/* buckets for connections */
 
-/* What programs name: an endpoint, or an alias with other flags. */
-struct mxefi_handle {
-	struct fid_ep fid;
-	struct mxefi_ep *ep;
-	uint64_t tx_flags, rx_flags;	/* of calls without flags */
-};
-
 struct mxefi_ep {
+	/* Without contexts if it is scalable. */
 	struct mxefi_handle self;
-	unsigned int num_aliases;
+	unsigned int num_handles;	/* contexts and aliases that are open */
+	struct mxefi_tx *txs;
+	struct mxefi_rx *rxs;
+	size_t num_txs, num_rxs;
 	struct mxefi_domain *dom;
 	struct mxefi_av *av;
-	struct mxefi_cq *tx_cq, *rx_cq;
-	bool tx_selective, rx_selective;
-	struct mxefi_cntr *send_cntr, *recv_cntr, *read_cntr, *write_cntr;
-	struct mxefi_cntr *remote_read_cntr, *remote_write_cntr;
 	uint64_t caps;
 	bool enabled;
 
@@ -107,7 +97,8 @@ struct mxefi_ep {
 	void (*on_message)(struct mxefi_conn *conn, const struct mxefi_msg *msg,
 			   const uint8_t *data, size_t len);
 	/* Set by deferred.c: a call with FI_TRIGGER. */
-	ssize_t (*on_trigger)(struct mxefi_ep *ep, enum fi_op_type type,
+	ssize_t (*on_trigger)(const struct mxefi_handle *handle,
+			      enum fi_op_type type,
 			      const struct mxefi_call *call);
 	/* Set by access.c. */
 	void (*on_access)(struct mxefi_ep *ep, const struct mxefi_msg *msg);
@@ -115,29 +106,11 @@ struct mxefi_ep {
 	/* op.c */
 	struct mxefi_op *ops, *free_ops;
 
-	/* match.c: its own, or that of srx */
-	struct mxefi_rx_ctx *rx_ctx, own_rx_ctx;
-	struct mxefi_srx *srx;
 	/* Receives whose data are to be read, but no request is free. */
 	struct mxefi_recv *readers, **readers_tail;
 	size_t unexpected_bytes;
 	bool stops_peers;		/* stops_peer of some connections */
 };
-
-static inline struct mxefi_handle *to_handle(struct fid_ep *fid)
-{
-	return container_of(fid, struct mxefi_handle, fid);
-}
-
-static inline struct mxefi_ep *to_ep(struct fid_ep *fid)
-{
-	return to_handle(fid)->ep;
-}
-
-static inline struct mxefi_ep *fid_to_ep(struct fid *fid)
-{
-	return to_ep(container_of(fid, struct fid_ep, fid));
-}
 
 /**
  * mxefi_ep_is_one_sided() - True if an endpoint has RMA or atomics only.
@@ -152,5 +125,7 @@ static inline bool mxefi_ep_is_one_sided(const struct mxefi_ep *ep)
 
 int mxefi_ep_open(struct fid_domain *domain, struct fi_info *info,
 		  struct fid_ep **ep, void *context);
+int mxefi_ep_open_scalable(struct fid_domain *domain, struct fi_info *info,
+			   struct fid_ep **sep, void *context);
 
 #endif /* MXEFI_EP_H */

@@ -160,8 +160,16 @@ static bool match_rx(const struct fi_rx_attr *h, const struct fi_rx_attr *a)
 	       h->size <= a->size && h->iov_limit <= a->iov_limit;
 }
 
+/* The number of contexts that an endpoint can have. */
+static size_t max_contexts(enum fi_ep_type type)
+{
+	return type == FI_EP_RDM ? MXEFI_MAX_CTX : 1;
+}
+
 static bool match_ep(const struct fi_ep_attr *h, const struct fi_ep_attr *a)
 {
+	size_t max_ctx = max_contexts(a->type);
+
 	return (h->type == FI_EP_UNSPEC || h->type == a->type) &&
 	       (!h->protocol || h->protocol == a->protocol) &&
 	       h->protocol_version <= a->protocol_version &&
@@ -169,8 +177,8 @@ static bool match_ep(const struct fi_ep_attr *h, const struct fi_ep_attr *a)
 	       h->max_order_raw_size <= a->max_order_raw_size &&
 	       h->max_order_war_size <= a->max_order_war_size &&
 	       h->max_order_waw_size <= a->max_order_waw_size &&
-	       (h->tx_ctx_cnt <= 1 || h->tx_ctx_cnt == FI_SHARED_CONTEXT) &&
-	       (h->rx_ctx_cnt <= 1 || h->rx_ctx_cnt == FI_SHARED_CONTEXT) &&
+	       (h->tx_ctx_cnt <= max_ctx || h->tx_ctx_cnt == FI_SHARED_CONTEXT) &&
+	       (h->rx_ctx_cnt <= max_ctx || h->rx_ctx_cnt == FI_SHARED_CONTEXT) &&
 	       !h->auth_key_size;
 }
 
@@ -181,8 +189,8 @@ static bool match_domain(const struct fi_domain_attr *h,
 	       h->mr_key_size <= a->mr_key_size &&
 	       h->cq_data_size <= a->cq_data_size && h->cq_cnt <= a->cq_cnt &&
 	       h->ep_cnt <= a->ep_cnt && h->tx_ctx_cnt <= a->tx_ctx_cnt &&
-	       h->rx_ctx_cnt <= a->rx_ctx_cnt && h->max_ep_tx_ctx <= 1 &&
-	       h->max_ep_rx_ctx <= 1 &&
+	       h->rx_ctx_cnt <= a->rx_ctx_cnt && h->max_ep_tx_ctx <= a->max_ep_tx_ctx &&
+	       h->max_ep_rx_ctx <= a->max_ep_rx_ctx &&
 	       h->max_ep_stx_ctx <= a->max_ep_stx_ctx &&
 	       h->max_ep_srx_ctx <= a->max_ep_srx_ctx && h->cntr_cnt <= a->cntr_cnt &&
 	       h->mr_iov_limit <= a->mr_iov_limit &&
@@ -257,8 +265,8 @@ static void set_attrs(struct fi_info *info, enum fi_ep_type type)
 		.ep_cnt = MAX_ENDPOINTS,
 		.tx_ctx_cnt = MAX_ENDPOINTS,
 		.rx_ctx_cnt = MAX_ENDPOINTS,
-		.max_ep_tx_ctx = 1,
-		.max_ep_rx_ctx = 1,
+		.max_ep_tx_ctx = max_contexts(type),
+		.max_ep_rx_ctx = max_contexts(type),
 		.max_ep_stx_ctx = MAX_OBJECTS,
 		.max_ep_srx_ctx = MAX_OBJECTS,
 		.cntr_cnt = MAX_OBJECTS,
@@ -276,10 +284,10 @@ static void take_choices(struct fi_info *info, const struct fi_info *h)
 		info->tx_attr->op_flags = h->tx_attr->op_flags;
 	if (h->rx_attr)
 		info->rx_attr->op_flags = h->rx_attr->op_flags;
-	if (h->ep_attr && h->ep_attr->tx_ctx_cnt == FI_SHARED_CONTEXT)
-		info->ep_attr->tx_ctx_cnt = FI_SHARED_CONTEXT;
-	if (h->ep_attr && h->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT)
-		info->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
+	if (h->ep_attr && h->ep_attr->tx_ctx_cnt)
+		info->ep_attr->tx_ctx_cnt = h->ep_attr->tx_ctx_cnt;
+	if (h->ep_attr && h->ep_attr->rx_ctx_cnt)
+		info->ep_attr->rx_ctx_cnt = h->ep_attr->rx_ctx_cnt;
 	if (!h->domain_attr)
 		return;
 	/* The program may choose manual progress. */

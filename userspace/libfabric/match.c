@@ -45,9 +45,9 @@ static bool matches(const struct mxefi_recv *recv,
 	       !((recv->tag ^ msg->tag) & ~recv->ignore);
 }
 
-static struct mxefi_queue *queue_of(struct mxefi_rx_ctx *ctx, bool tagged)
+static struct mxefi_queue *queue_of(struct mxefi_recvs *recvs, bool tagged)
 {
-	return &ctx->queues[tagged];
+	return &recvs->queues[tagged];
 }
 
 static void unlink_recv(struct mxefi_queue *q, struct mxefi_recv **p)
@@ -86,16 +86,16 @@ static struct mxefi_recv *split(struct mxefi_queue *q, struct mxefi_recv **p,
 		len = left->iov_len;
 	left->iov_base = (uint8_t *)left->iov_base + len;
 	left->iov_len -= len;
-	if (left->iov_len < multi->ctx->min_multi_recv) {
+	if (left->iov_len < multi->recvs->min_multi_recv) {
 		multi->retired = true;
 		unlink_recv(q, p);
 	}
 	return part;
 }
 
-/* Takes the receive at @p for a message that has arrived at an endpoint. */
+/* Takes the receive at @p for a message of a receive context. */
 static struct mxefi_recv *take(struct mxefi_queue *q, struct mxefi_recv **p,
-			       const struct mxefi_msg *msg, struct mxefi_ep *ep)
+			       const struct mxefi_msg *msg, struct mxefi_rx *rx)
 {
 	struct mxefi_recv *recv = *p;
 
@@ -103,27 +103,28 @@ static struct mxefi_recv *take(struct mxefi_queue *q, struct mxefi_recv **p,
 		recv = split(q, p, msg->len);
 	else
 		unlink_recv(q, p);
-	recv->ep = ep;
+	recv->rx = rx;
 	return recv;
 }
 
-struct mxefi_recv *mxefi_match_arrival(struct mxefi_conn *conn,
+struct mxefi_recv *mxefi_match_arrival(struct mxefi_rx *rx,
+				       const struct mxefi_conn *conn,
 				       const struct mxefi_msg *msg)
 {
-	struct mxefi_queue *q = queue_of(conn->peer.ep->rx_ctx,
+	struct mxefi_queue *q = queue_of(rx->recvs,
 					 msg->flags & MXEFI_MSG_TAGGED);
 	struct mxefi_recv **p;
 
 	for (p = &q->recvs; *p; p = &(*p)->next)
 		if (matches(*p, conn, msg))
-			return take(q, p, msg, conn->peer.ep);
+			return take(q, p, msg, rx);
 	return NULL;
 }
 
 struct mxefi_recv *mxefi_match_post(struct mxefi_recv *recv, bool first,
 				    struct mxefi_unexpected **found)
 {
-	struct mxefi_queue *q = queue_of(recv->ctx, recv->tagged);
+	struct mxefi_queue *q = queue_of(recv->recvs, recv->tagged);
 	struct mxefi_recv **p;
 
 	if (first) {
@@ -136,15 +137,15 @@ struct mxefi_recv *mxefi_match_post(struct mxefi_recv *recv, bool first,
 		return NULL;
 	for (p = &q->recvs; *p != recv; p = &(*p)->next)
 		;
-	recv = take(q, p, &(*found)->msg, (*found)->ep);
+	recv = take(q, p, &(*found)->msg, (*found)->rx);
 	mxefi_match_unlink(*found);
 	return recv;
 }
 
-bool mxefi_match_is_posted(struct mxefi_rx_ctx *ctx,
+bool mxefi_match_is_posted(struct mxefi_recvs *recvs,
 			   const struct mxefi_recv *recv)
 {
-	const struct mxefi_recv *posted = queue_of(ctx, false)->recvs;
+	const struct mxefi_recv *posted = queue_of(recvs, false)->recvs;
 
 	while (posted && posted != recv)
 		posted = posted->next;
@@ -153,7 +154,7 @@ bool mxefi_match_is_posted(struct mxefi_rx_ctx *ctx,
 
 struct mxefi_unexpected *mxefi_match_find(const struct mxefi_recv *recv)
 {
-	struct mxefi_queue *q = queue_of(recv->ctx, recv->tagged);
+	struct mxefi_queue *q = queue_of(recv->recvs, recv->tagged);
 	struct mxefi_unexpected *u, *next;
 
 	for (u = q->unexpected; u; u = next) {
@@ -172,8 +173,8 @@ struct mxefi_unexpected *mxefi_match_find(const struct mxefi_recv *recv)
 
 void mxefi_match_keep(struct mxefi_unexpected *u)
 {
-	struct mxefi_ep *ep = u->ep;
-	struct mxefi_queue *q = queue_of(ep->rx_ctx,
+	struct mxefi_ep *ep = u->rx->ep;
+	struct mxefi_queue *q = queue_of(u->rx->recvs,
 					 u->msg.flags & MXEFI_MSG_TAGGED);
 
 	u->conn->kept++;
@@ -185,8 +186,8 @@ void mxefi_match_keep(struct mxefi_unexpected *u)
 
 void mxefi_match_unlink(struct mxefi_unexpected *u)
 {
-	struct mxefi_ep *ep = u->ep;
-	struct mxefi_queue *q = queue_of(ep->rx_ctx,
+	struct mxefi_ep *ep = u->rx->ep;
+	struct mxefi_queue *q = queue_of(u->rx->recvs,
 					 u->msg.flags & MXEFI_MSG_TAGGED);
 	struct mxefi_unexpected **p;
 
@@ -200,11 +201,11 @@ void mxefi_match_unlink(struct mxefi_unexpected *u)
 	mxefi_queues_resume(ep);
 }
 
-struct mxefi_recv *mxefi_match_cancel(struct mxefi_rx_ctx *ctx,
+struct mxefi_recv *mxefi_match_cancel(struct mxefi_recvs *recvs,
 				      const void *context, bool any)
 {
 	for (int i = 0; i < 2; i++) {
-		struct mxefi_queue *q = &ctx->queues[i];
+		struct mxefi_queue *q = &recvs->queues[i];
 		struct mxefi_recv **p, *recv;
 
 		for (p = &q->recvs; *p; p = &(*p)->next) {
@@ -224,16 +225,16 @@ void mxefi_match_claim(struct mxefi_unexpected *u, void *context)
 	mxefi_match_unlink(u);
 	u->conn->kept++;
 	u->claim = context;
-	u->next = u->ep->rx_ctx->claimed;
-	u->ep->rx_ctx->claimed = u;
+	u->next = u->rx->recvs->claimed;
+	u->rx->recvs->claimed = u;
 }
 
-struct mxefi_unexpected *mxefi_match_claimed(struct mxefi_rx_ctx *ctx,
+struct mxefi_unexpected *mxefi_match_claimed(struct mxefi_recvs *recvs,
 					     const void *context)
 {
 	struct mxefi_unexpected **p, *u;
 
-	for (p = &ctx->claimed; *p; p = &(*p)->next) {
+	for (p = &recvs->claimed; *p; p = &(*p)->next) {
 		u = *p;
 		if (u->claim != context)
 			continue;
@@ -244,25 +245,25 @@ struct mxefi_unexpected *mxefi_match_claimed(struct mxefi_rx_ctx *ctx,
 	return NULL;
 }
 
-void mxefi_match_setup(struct mxefi_rx_ctx *ctx)
+void mxefi_match_setup(struct mxefi_recvs *recvs)
 {
-	ctx->min_multi_recv = MIN_MULTI_RECV;
+	recvs->min_multi_recv = MIN_MULTI_RECV;
 	for (int i = 0; i < 2; i++) {
-		ctx->queues[i].recvs_tail = &ctx->queues[i].recvs;
-		ctx->queues[i].unexpected_tail = &ctx->queues[i].unexpected;
+		recvs->queues[i].recvs_tail = &recvs->queues[i].recvs;
+		recvs->queues[i].unexpected_tail = &recvs->queues[i].unexpected;
 	}
 }
 
 /* The connections of the messages may be gone. */
-void mxefi_match_forget(struct mxefi_ep *ep)
+void mxefi_match_forget(const struct mxefi_rx *rx)
 {
 	for (int i = 0; i < 2; i++) {
-		struct mxefi_queue *q = &ep->rx_ctx->queues[i];
+		struct mxefi_queue *q = &rx->recvs->queues[i];
 		struct mxefi_unexpected **p = &q->unexpected, *u;
 
 		while (*p) {
 			u = *p;
-			if (u->ep != ep) {
+			if (u->rx != rx) {
 				p = &u->next;
 				continue;
 			}
@@ -273,13 +274,13 @@ void mxefi_match_forget(struct mxefi_ep *ep)
 	}
 }
 
-int mxefi_match_set_min(struct mxefi_rx_ctx *ctx, const void *optval,
+int mxefi_match_set_min(struct mxefi_recvs *recvs, const void *optval,
 			size_t optlen)
 {
 	if (optlen != sizeof(size_t))
 		return -FI_EINVAL;
 	/* A buffer with less room than a byte is full. */
-	ctx->min_multi_recv = *(const size_t *)optval ? : 1;
+	recvs->min_multi_recv = *(const size_t *)optval ? : 1;
 	return 0;
 }
 
@@ -293,16 +294,16 @@ static void free_messages(struct mxefi_unexpected *u)
 	}
 }
 
-void mxefi_match_teardown(struct mxefi_rx_ctx *ctx)
+void mxefi_match_teardown(struct mxefi_recvs *recvs)
 {
 	for (int i = 0; i < 2; i++) {
-		while (ctx->queues[i].recvs) {
-			struct mxefi_recv *recv = ctx->queues[i].recvs;
+		while (recvs->queues[i].recvs) {
+			struct mxefi_recv *recv = recvs->queues[i].recvs;
 
-			ctx->queues[i].recvs = recv->next;
+			recvs->queues[i].recvs = recv->next;
 			mxefi_match_free(recv);
 		}
-		free_messages(ctx->queues[i].unexpected);
+		free_messages(recvs->queues[i].unexpected);
 	}
-	free_messages(ctx->claimed);
+	free_messages(recvs->claimed);
 }

@@ -13,18 +13,18 @@
 
 struct mxefi_cntr;
 struct mxefi_conn;
-struct mxefi_ep;
 struct mxefi_peer;
+struct mxefi_rx;
 
 /* A receive of the program, or one whose data are being read. */
 struct mxefi_recv {
 	struct mxefi_recv *next;
-	struct mxefi_rx_ctx *ctx;
+	struct mxefi_recvs *recvs;
 	/* In a shared context: NULL until a message has matched. */
-	struct mxefi_ep *ep;
+	struct mxefi_rx *rx;
 	void *context;
 	bool completion;		/* report success to the CQ */
-	bool by_ep;			/* also if the endpoint reports all */
+	bool by_rx;			/* also if its context reports all */
 	bool has_cntr;			/* of its own, which may be NULL */
 	bool holds_cntr;
 	struct mxefi_cntr *cntr;
@@ -53,7 +53,7 @@ struct mxefi_recv {
 /* A message for which no receive was posted. */
 struct mxefi_unexpected {
 	struct mxefi_unexpected *next;
-	struct mxefi_ep *ep;
+	struct mxefi_rx *rx;
 	struct mxefi_conn *conn;
 	uint32_t epoch;			/* of the connection when it arrived */
 	void *claim;			/* context of the peek that claimed it */
@@ -68,8 +68,8 @@ struct mxefi_queue {
 	struct mxefi_unexpected *unexpected, **unexpected_tail;
 };
 
-/* The queues of an endpoint, or those that endpoints share (srx.c). */
-struct mxefi_rx_ctx {
+/* The queues of a receive context, or those that endpoints share (srx.c). */
+struct mxefi_recvs {
 	struct mxefi_queue queues[2];	/* messages, and tagged messages */
 	struct mxefi_unexpected *claimed;
 	size_t min_multi_recv;
@@ -77,32 +77,32 @@ struct mxefi_rx_ctx {
 
 /**
  * mxefi_match_setup() - Prepares queues.
- * @ctx: queues, all zeros
+ * @recvs: queues, all zeros
  */
-void mxefi_match_setup(struct mxefi_rx_ctx *ctx);
+void mxefi_match_setup(struct mxefi_recvs *recvs);
 
 /**
  * mxefi_match_set_min() - Sets FI_OPT_MIN_MULTI_RECV.
- * @ctx: queues
+ * @recvs: queues
  * @optval: value
  * @optlen: its length
  *
  * Return: 0 or -FI_EINVAL.
  */
-int mxefi_match_set_min(struct mxefi_rx_ctx *ctx, const void *optval,
+int mxefi_match_set_min(struct mxefi_recvs *recvs, const void *optval,
 			size_t optlen);
 
 /**
  * mxefi_match_teardown() - Frees posted receives and unexpected messages.
- * @ctx: queues
+ * @recvs: queues
  */
-void mxefi_match_teardown(struct mxefi_rx_ctx *ctx);
+void mxefi_match_teardown(struct mxefi_recvs *recvs);
 
 /**
- * mxefi_match_forget() - Frees the unexpected messages of an endpoint.
- * @ep: endpoint, which shares queues with others
+ * mxefi_match_forget() - Frees the unexpected messages of a receive context.
+ * @rx: receive context, which shares queues with others
  */
-void mxefi_match_forget(struct mxefi_ep *ep);
+void mxefi_match_forget(const struct mxefi_rx *rx);
 
 /**
  * mxefi_match_new() - Allocates a receive.
@@ -120,12 +120,14 @@ void mxefi_match_free(struct mxefi_recv *recv);
 
 /**
  * mxefi_match_arrival() - Takes the receive that a message matches.
- * @conn: connection of the message
+ * @rx: receive context that the message is for
+ * @conn: its connection
  * @msg: message
  *
  * Return: the receive, which is no longer queued, or NULL.
  */
-struct mxefi_recv *mxefi_match_arrival(struct mxefi_conn *conn,
+struct mxefi_recv *mxefi_match_arrival(struct mxefi_rx *rx,
+				       const struct mxefi_conn *conn,
 				       const struct mxefi_msg *msg);
 
 /**
@@ -141,12 +143,12 @@ struct mxefi_recv *mxefi_match_post(struct mxefi_recv *recv, bool first,
 
 /**
  * mxefi_match_is_posted() - True if a buffer may get further messages.
- * @ctx: queues
+ * @recvs: queues
  * @recv: receive with FI_MULTI_RECV, which may have been freed
  *
  * Return: true if the receive is queued.
  */
-bool mxefi_match_is_posted(struct mxefi_rx_ctx *ctx,
+bool mxefi_match_is_posted(struct mxefi_recvs *recvs,
 			   const struct mxefi_recv *recv);
 
 /**
@@ -171,13 +173,13 @@ void mxefi_match_unlink(struct mxefi_unexpected *u);
 
 /**
  * mxefi_match_cancel() - Removes a posted receive.
- * @ctx: queues
+ * @recvs: queues
  * @context: context of the receive
  * @any: true removes the first one, whatever its context is
  *
  * Return: the receive, or NULL if there is none.
  */
-struct mxefi_recv *mxefi_match_cancel(struct mxefi_rx_ctx *ctx,
+struct mxefi_recv *mxefi_match_cancel(struct mxefi_recvs *recvs,
 				      const void *context, bool any);
 
 /**
@@ -189,12 +191,12 @@ void mxefi_match_claim(struct mxefi_unexpected *u, void *context);
 
 /**
  * mxefi_match_claimed() - Takes a claimed message.
- * @ctx: queues
+ * @recvs: queues
  * @context: context of the claim
  *
  * Return: the message, or NULL.
  */
-struct mxefi_unexpected *mxefi_match_claimed(struct mxefi_rx_ctx *ctx,
+struct mxefi_unexpected *mxefi_match_claimed(struct mxefi_recvs *recvs,
 					     const void *context);
 
 #endif /* MXEFI_MATCH_H */

@@ -48,28 +48,20 @@ void mxefi_op_teardown(struct mxefi_ep *ep)
 	free(ep->ops);
 }
 
-struct mxefi_cntr *mxefi_op_cntr(struct mxefi_ep *ep, uint64_t completion_flags)
-{
-	if (completion_flags & FI_READ)
-		return ep->read_cntr;
-	if (completion_flags & FI_WRITE)
-		return ep->write_cntr;
-	if (completion_flags & FI_RECV)
-		return ep->recv_cntr;
-	return ep->send_cntr;
-}
-
-struct mxefi_op *mxefi_op_alloc(struct mxefi_ep *ep, struct mxefi_peer *peer,
-				void *context, uint64_t op_flags,
+struct mxefi_op *mxefi_op_alloc(const struct mxefi_handle *by,
+				struct mxefi_peer *peer, void *context,
+				uint64_t op_flags,
 				uint64_t completion_flags,
 				const struct mxefi_report *report)
 {
+	struct mxefi_ep *ep = by->ep;
 	struct mxefi_op *op = ep->free_ops;
 
 	if (!op)
 		return NULL;
 	ep->free_ops = op->next;
 	op->used = true;
+	op->tx = by->tx;
 	op->peer = peer;
 	op->refs = 0;
 	op->err = 0;
@@ -77,14 +69,14 @@ struct mxefi_op *mxefi_op_alloc(struct mxefi_ep *ep, struct mxefi_peer *peer,
 	op->fence = op_flags & FI_FENCE;
 	op->begun = false;
 	op->completion = report ? report->to_cq :
-				  !ep->tx_selective || op_flags & FI_COMPLETION;
+				  !by->tx->selective || op_flags & FI_COMPLETION;
 	op->holds_cntr = report && report->cntr;
 	op->flags = completion_flags;
 	op->context = context;
 	op->num_results = 0;
 	op->units = NULL;
 	op->cntr = report && report->to_cntr ? report->cntr :
-		   mxefi_op_cntr(ep, completion_flags);
+		   mxefi_context_cntr(by, completion_flags);
 	if (op->holds_cntr)
 		op->cntr->users++;
 	return op;
@@ -121,8 +113,8 @@ void mxefi_op_put(struct mxefi_op *op, int err)
 		op->peer->begun--;
 	if (!ep->closing) {
 		mxefi_cntr_count(op->cntr, op->err);
-		if (ep->tx_cq && (op->completion || op->err))
-			mxefi_cq_push_op(ep->tx_cq, op->context, op->flags,
+		if (op->tx->cq && (op->completion || op->err))
+			mxefi_cq_push_op(op->tx->cq, op->context, op->flags,
 					 op->err);
 	}
 	mxefi_op_free(op);

@@ -16,7 +16,9 @@ struct ibv_mr;
 struct iovec;
 struct mxefi_cntr;
 struct mxefi_ep;
+struct mxefi_handle;
 struct mxefi_peer;
+struct mxefi_tx;
 struct mxefi_wr;
 
 /* How an operation reports its end, if not as its endpoint does. */
@@ -32,6 +34,7 @@ extern const struct mxefi_report mxefi_report_errors;
 struct mxefi_op {
 	struct mxefi_op *next;
 	struct mxefi_ep *ep;
+	struct mxefi_tx *tx;
 	struct mxefi_peer *peer;
 	bool used;
 	bool wants_fin;
@@ -72,17 +75,8 @@ int mxefi_op_setup(struct mxefi_ep *ep);
 void mxefi_op_teardown(struct mxefi_ep *ep);
 
 /**
- * mxefi_op_cntr() - Finds the counter of operations of a kind.
- * @ep: endpoint
- * @completion_flags: flags of their completions
- *
- * Return: the counter that is bound to the endpoint, or NULL.
- */
-struct mxefi_cntr *mxefi_op_cntr(struct mxefi_ep *ep, uint64_t completion_flags);
-
-/**
  * mxefi_op_alloc() - Takes an operation, without references.
- * @ep: endpoint
+ * @by: endpoint or context with the call
  * @peer: peer
  * @context: context of the program
  * @op_flags: flags of the call
@@ -92,8 +86,8 @@ struct mxefi_cntr *mxefi_op_cntr(struct mxefi_ep *ep, uint64_t completion_flags)
  * Return: the operation, or NULL if as many as the endpoint may have are in
  * flight.
  */
-struct mxefi_op *mxefi_op_alloc(struct mxefi_ep *ep, struct mxefi_peer *peer,
-				void *context, uint64_t op_flags,
+struct mxefi_op *mxefi_op_alloc(const struct mxefi_handle *by,
+				struct mxefi_peer *peer, void *context, uint64_t op_flags,
 				uint64_t completion_flags,
 				const struct mxefi_report *report);
 

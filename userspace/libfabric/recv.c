@@ -42,25 +42,27 @@ static void send_fin(struct mxefi_conn *conn, uint32_t epoch,
 /* ---- delivery ---------------------------------------------------------- */
 
 /* Adds an event of a message of a peer, or of no peer. */
-static void push_event(struct mxefi_ep *ep, const struct fi_cq_err_entry *entry,
+static void push_event(const struct mxefi_rx *rx,
+		       const struct fi_cq_err_entry *entry,
 		       struct mxefi_conn *conn, bool completion)
 {
+	uint64_t caps = rx->ep->caps;
 	struct mxefi_completion event = {
 		.entry = *entry,
 		.src = FI_ADDR_NOTAVAIL,
 	};
 
-	if (conn && ep->caps & FI_SOURCE) {
+	if (conn && caps & FI_SOURCE) {
 		event.src = mxefi_route_source(&conn->peer);
-		if (event.src == FI_ADDR_NOTAVAIL && ep->caps & FI_SOURCE_ERR &&
+		if (event.src == FI_ADDR_NOTAVAIL && caps & FI_SOURCE_ERR &&
 		    !entry->err) {
 			event.entry.err = FI_EADDRNOTAVAIL;
 			event.entry.prov_errno = FI_EADDRNOTAVAIL;
 			event.from = conn->peer.addr;
 		}
 	}
-	if (ep->rx_cq && (completion || event.entry.err))
-		mxefi_cq_push(ep->rx_cq, &event);
+	if (rx->cq && (completion || event.entry.err))
+		mxefi_cq_push(rx->cq, &event);
 }
 
 /* Describes a message in an event. */
@@ -83,13 +85,13 @@ static uint64_t event_flags(bool tagged)
 /* True if the success of a receive is reported. */
 static bool reports(const struct mxefi_recv *recv)
 {
-	return recv->completion || (recv->by_ep && !recv->ep->rx_selective);
+	return recv->completion || (recv->by_rx && !recv->rx->selective);
 }
 
 /* Ends a receive and frees it. */
 static void complete_recv(struct mxefi_recv *recv)
 {
-	struct mxefi_ep *ep = recv->ep;
+	const struct mxefi_rx *rx = recv->rx;
 	struct mxefi_recv *multi = recv->parent;
 	size_t room = mxefi_iov_len(recv->iov, recv->iov_count);
 	struct fi_cq_err_entry event = {
@@ -116,10 +118,10 @@ static void complete_recv(struct mxefi_recv *recv)
 	}
 	if (recv->multi && !recv->parts)
 		event.flags |= FI_MULTI_RECV;
-	if (!ep->closing) {
-		mxefi_cntr_count(recv->has_cntr ? recv->cntr : ep->recv_cntr,
+	if (!rx->ep->closing) {
+		mxefi_cntr_count(recv->has_cntr ? recv->cntr : rx->recv_cntr,
 				 event.err);
-		push_event(ep, &event, recv->conn, reports(recv));
+		push_event(rx, &event, recv->conn, reports(recv));
 	}
 	/* Messages that are being read still refer to a canceled buffer. */
 	if (!recv->parts)
@@ -132,7 +134,7 @@ static void put_read(struct mxefi_recv *recv, int err)
 		recv->err = err;
 	if (--recv->reads)
 		return;
-	if (!recv->ep->closing)
+	if (!recv->rx->ep->closing)
 		send_fin(recv->conn, recv->epoch, &recv->msg, recv->err);
 	complete_recv(recv);
 }
@@ -195,7 +197,7 @@ static bool try_reads(struct mxefi_recv *recv)
 
 static void start_reads(struct mxefi_recv *recv)
 {
-	struct mxefi_ep *ep = recv->ep;
+	struct mxefi_ep *ep = recv->rx->ep;
 
 	/* One until all are started. */
 	recv->reads = 1;
@@ -264,8 +266,8 @@ static void deliver_unexpected(struct mxefi_recv *recv,
 
 /* ---- arrival ----------------------------------------------------------- */
 
-static void keep(struct mxefi_conn *conn, const struct mxefi_msg *msg,
-		 const uint8_t *data, size_t len)
+static void keep(struct mxefi_rx *rx, struct mxefi_conn *conn,
+		 const struct mxefi_msg *msg, const uint8_t *data, size_t len)
 {
 	struct mxefi_unexpected *u = malloc(sizeof(*u) + len);
 
@@ -274,7 +276,7 @@ static void keep(struct mxefi_conn *conn, const struct mxefi_msg *msg,
 		mxefi_conn_abort(conn, FI_ENOMEM);
 		return;
 	}
-	u->ep = conn->peer.ep;
+	u->rx = rx;
 	u->conn = conn;
 	u->epoch = conn->epoch;
 	u->msg = *msg;
@@ -298,7 +300,9 @@ static void on_fin(struct mxefi_conn *conn, const struct mxefi_msg *msg)
 static void on_message(struct mxefi_conn *conn, const struct mxefi_msg *msg,
 		       const uint8_t *data, size_t len)
 {
+	struct mxefi_ep *ep = conn->peer.ep;
 	struct mxefi_recv *recv;
+	struct mxefi_rx *rx;
 
 	switch (msg->type) {
 	case MXEFI_MSG_PROBE:
@@ -324,24 +328,32 @@ static void on_message(struct mxefi_conn *conn, const struct mxefi_msg *msg,
 		mxefi_info(FI_LOG_EP_DATA, "a malformed message is ignored\n");
 		return;
 	}
-	recv = mxefi_match_arrival(conn, msg);
+	if (msg->rx_index >= ep->num_rxs) {
+		mxefi_info(FI_LOG_EP_DATA, "a message for context %u is refused\n",
+			   msg->rx_index);
+		if (msg->flags & MXEFI_MSG_WANT_FIN)
+			send_fin(conn, conn->epoch, msg, FI_EINVAL);
+		return;
+	}
+	rx = &ep->rxs[msg->rx_index];
+	recv = mxefi_match_arrival(rx, conn, msg);
 	if (recv)
 		deliver(recv, conn, conn->epoch, msg, data);
 	else
-		keep(conn, msg, data, len);
+		keep(rx, conn, msg, data, len);
 }
 
 /* ---- the end of receives ------------------------------------------------ */
 
-static bool cancel(struct mxefi_rx_ctx *ctx, const void *context, bool any)
+static bool cancel(struct mxefi_recvs *recvs, const void *context, bool any)
 {
-	struct mxefi_recv *recv = mxefi_match_cancel(ctx, context, any);
+	struct mxefi_recv *recv = mxefi_match_cancel(recvs, context, any);
 
 	if (!recv)
 		return false;
 	recv->err = FI_ECANCELED;
 	/* A shared context has no completion queue. */
-	if (recv->ep)
+	if (recv->rx)
 		complete_recv(recv);
 	else if (!recv->parts)
 		mxefi_match_free(recv);
@@ -358,8 +370,12 @@ static bool has_ended(const struct mxefi_ep *ep)
 /* Receives in a shared context are not those of the endpoint. */
 static void cancel_all(struct mxefi_ep *ep)
 {
-	while (!ep->srx && cancel(ep->rx_ctx, NULL, true))
-		;
+	for (size_t i = 0; i < ep->num_rxs; i++) {
+		const struct mxefi_rx *rx = &ep->rxs[i];
+
+		if (!rx->srx)
+			mxefi_recv_cancel_all(rx->recvs);
+	}
 }
 
 static void on_broken(struct mxefi_conn *conn)
@@ -378,7 +394,7 @@ static void discard(struct mxefi_unexpected *u)
 	free(u);
 }
 
-static ssize_t peek(struct mxefi_ep *ep, const struct mxefi_recv *recv,
+static ssize_t peek(const struct mxefi_rx *rx, const struct mxefi_recv *recv,
 		    uint64_t flags)
 {
 	struct mxefi_unexpected *u;
@@ -388,10 +404,10 @@ static ssize_t peek(struct mxefi_ep *ep, const struct mxefi_recv *recv,
 		.tag = recv->tag,
 	};
 
-	if (!ep->rx_cq)
+	if (!rx->cq)
 		return -FI_ENOCQ;
 	/* Finds every message whose arrival the sender knows of. */
-	mxefi_progress(ep->dom);
+	mxefi_progress(rx->ep->dom);
 	u = mxefi_match_find(recv);
 	if (u) {
 		set_message(&event, &u->msg);
@@ -399,7 +415,7 @@ static ssize_t peek(struct mxefi_ep *ep, const struct mxefi_recv *recv,
 		event.err = FI_ENOMSG;
 		event.prov_errno = FI_ENOMSG;
 	}
-	push_event(ep, &event, u ? u->conn : NULL, true);
+	push_event(rx, &event, u ? u->conn : NULL, true);
 	if (u && flags & FI_CLAIM) {
 		mxefi_match_claim(u, recv->context);
 	} else if (u && flags & FI_DISCARD) {
@@ -410,10 +426,11 @@ static ssize_t peek(struct mxefi_ep *ep, const struct mxefi_recv *recv,
 }
 
 /* Receives or discards a message that a peek has claimed. */
-static ssize_t claim(struct mxefi_ep *ep, const struct mxefi_recv *args,
+static ssize_t claim(const struct mxefi_rx *rx, const struct mxefi_recv *args,
 		     uint64_t flags)
 {
-	struct mxefi_unexpected *u = mxefi_match_claimed(ep->rx_ctx, args->context);
+	struct mxefi_unexpected *u = mxefi_match_claimed(rx->recvs,
+							 args->context);
 	struct fi_cq_err_entry event = {
 		.op_context = args->context,
 		.flags = event_flags(true),
@@ -424,15 +441,15 @@ static ssize_t claim(struct mxefi_ep *ep, const struct mxefi_recv *args,
 		return -FI_EINVAL;
 	if (flags & FI_DISCARD) {
 		set_message(&event, &u->msg);
-		push_event(ep, &event, u->conn, reports(args));
+		push_event(rx, &event, u->conn, reports(args));
 		discard(u);
 		return 0;
 	}
 	recv = mxefi_match_new(args);
 	if (!recv) {
 		u->conn->kept++;
-		u->next = ep->rx_ctx->claimed;
-		ep->rx_ctx->claimed = u;
+		u->next = rx->recvs->claimed;
+		rx->recvs->claimed = u;
 		return -FI_ENOMEM;
 	}
 	deliver_unexpected(recv, u);
@@ -441,13 +458,13 @@ static ssize_t claim(struct mxefi_ep *ep, const struct mxefi_recv *args,
 
 static ssize_t post(const struct mxefi_recv *args)
 {
-	bool is_over = args->ep && has_ended(args->ep);
+	bool is_over = args->rx && has_ended(args->rx->ep);
 	struct mxefi_recv *recv, *taken;
 	struct mxefi_unexpected *u;
 	bool is_part;
 
 	if (is_over && !mxefi_match_find(args))
-		return args->ep->dom->lost ? -FI_ENODEV : -FI_ENOTCONN;
+		return args->rx->ep->dom->lost ? -FI_ENODEV : -FI_ENOTCONN;
 	recv = mxefi_match_new(args);
 	if (!recv)
 		return -FI_ENOMEM;
@@ -459,17 +476,17 @@ static ssize_t post(const struct mxefi_recv *args)
 		 * The last message of a buffer frees it, and so does the end of
 		 * the connection.
 		 */
-		if (!is_part || !mxefi_match_is_posted(args->ctx, recv))
+		if (!is_part || !mxefi_match_is_posted(args->recvs, recv))
 			break;
 		taken = mxefi_match_post(recv, false, &u);
 	}
 	/* What is left of a buffer for several messages. */
 	if (is_over)
-		cancel_all(args->ep);
+		cancel_all(args->rx->ep);
 	return 0;
 }
 
-static int check(const struct mxefi_rx_ctx *ctx, uint64_t caps, uint64_t kind,
+static int check(const struct mxefi_recvs *recvs, uint64_t caps, uint64_t kind,
 		 const struct fi_msg_tagged *m, uint64_t flags)
 {
 	uint64_t search = flags & (FI_PEEK | FI_CLAIM | FI_DISCARD);
@@ -483,7 +500,7 @@ static int check(const struct mxefi_rx_ctx *ctx, uint64_t caps, uint64_t kind,
 		return -FI_EOPNOTSUPP;
 	if (flags & FI_MULTI_RECV &&
 	    (m->iov_count != 1 ||
-	     m->msg_iov[0].iov_len < ctx->min_multi_recv))
+	     m->msg_iov[0].iov_len < recvs->min_multi_recv))
 		return -FI_EINVAL;
 	if (search && kind != FI_TAGGED)
 		return -FI_EOPNOTSUPP;
@@ -493,18 +510,18 @@ static int check(const struct mxefi_rx_ctx *ctx, uint64_t caps, uint64_t kind,
 	return 0;
 }
 
-/* Without @ep, the receive is for all endpoints that share @ctx. */
-static ssize_t start(struct mxefi_rx_ctx *ctx, struct mxefi_ep *ep,
+/* Without @rx, the receive is for all endpoints that share @recvs. */
+static ssize_t start(struct mxefi_recvs *recvs, struct mxefi_rx *rx,
 		     uint64_t caps, uint64_t kind,
 		     const struct fi_msg_tagged *m, uint64_t flags,
 		     const struct mxefi_report *report)
 {
 	struct mxefi_recv recv = {
-		.ctx = ctx,
-		.ep = ep,
+		.recvs = recvs,
+		.rx = rx,
 		.context = m->context,
 		.completion = report ? report->to_cq : flags & FI_COMPLETION,
-		.by_ep = !report,
+		.by_rx = !report,
 		.has_cntr = report && report->to_cntr,
 		.cntr = report ? report->cntr : NULL,
 		.tagged = kind == FI_TAGGED,
@@ -513,34 +530,36 @@ static ssize_t start(struct mxefi_rx_ctx *ctx, struct mxefi_ep *ep,
 		.multi = flags & FI_MULTI_RECV,
 		.iov_count = m->iov_count,
 	};
-	int ret = check(ctx, caps, kind, m, flags);
+	int ret = check(recvs, caps, kind, m, flags);
 
 	if (ret)
 		return ret;
 	if (caps & FI_DIRECTED_RECV && m->addr != FI_ADDR_UNSPEC) {
-		recv.from = mxefi_route_get(ep, m->addr);
+		recv.from = mxefi_route_get(rx->ep, m->addr);
 		if (!recv.from)
 			return -FI_EINVAL;
 	}
 	if (flags & FI_PEEK)
-		return peek(ep, &recv, flags);
+		return peek(rx, &recv, flags);
 	for (size_t i = 0; i < m->iov_count; i++) {
 		recv.iov[i] = m->msg_iov[i];
 		recv.desc[i] = m->desc ? m->desc[i] : NULL;
 	}
-	return flags & FI_CLAIM ? claim(ep, &recv, flags) : post(&recv);
+	return flags & FI_CLAIM ? claim(rx, &recv, flags) : post(&recv);
 }
 
-ssize_t mxefi_recv_start(struct mxefi_ep *ep, uint64_t kind,
+ssize_t mxefi_recv_start(const struct mxefi_handle *by, uint64_t kind,
 			 const struct fi_msg_tagged *m, uint64_t flags,
 			 const struct mxefi_report *report)
 {
-	if (!ep->enabled)
+	struct mxefi_rx *rx = by->rx;
+
+	if (!by->ep->enabled)
 		return -FI_EOPBADSTATE;
-	/* All its receives are posted to the shared context. */
-	if (ep->srx)
+	/* All receives of a shared context are posted to it. */
+	if (!rx || rx->srx)
 		return -FI_EOPNOTSUPP;
-	return start(ep->rx_ctx, ep, ep->caps, kind, m, flags, report);
+	return start(rx->recvs, rx, by->ep->caps, kind, m, flags, report);
 }
 
 /* What needs one endpoint is not for a shared context. */
@@ -554,7 +573,7 @@ static ssize_t recv_shared(struct mxefi_srx *srx, uint64_t kind,
 		return -FI_EOPNOTSUPP;
 	pthread_mutex_lock(&dom->lock);
 	ret = dom->lost ? -FI_ENODEV :
-	      start(&srx->rx_ctx, NULL, srx->caps, kind, m, flags, NULL);
+	      start(&srx->recvs, NULL, srx->caps, kind, m, flags, NULL);
 	mxefi_trigger_fire(dom);
 	pthread_mutex_unlock(&dom->lock);
 	return ret;
@@ -563,31 +582,43 @@ static ssize_t recv_shared(struct mxefi_srx *srx, uint64_t kind,
 ssize_t mxefi_recv(struct fid_ep *fid, uint64_t kind,
 		   const struct fi_msg_tagged *m, uint64_t flags)
 {
-	struct mxefi_ep *ep = to_ep(fid);
+	const struct mxefi_handle *by = to_handle(fid);
+	struct mxefi_ep *ep = by->ep;
 	ssize_t ret;
 
 	if (!ep)
 		return recv_shared(to_srx(fid), kind, m, flags);
 	pthread_mutex_lock(&ep->dom->lock);
 	if (flags & FI_TRIGGER)
-		ret = ep->on_trigger(ep, kind == FI_TAGGED ? FI_OP_TRECV :
+		ret = ep->on_trigger(by, kind == FI_TAGGED ? FI_OP_TRECV :
 							     FI_OP_RECV,
 				     &(struct mxefi_call){
 					     .flags = flags, .msg = *m });
 	else
-		ret = mxefi_recv_start(ep, kind, m, flags, NULL);
+		ret = mxefi_recv_start(by, kind, m, flags, NULL);
 	return mxefi_call_end(ep, ret);
 }
 
-ssize_t mxefi_recv_cancel(struct mxefi_rx_ctx *ctx, const void *context)
+void mxefi_recv_cancel_all(struct mxefi_recvs *recvs)
 {
-	return cancel(ctx, context, false) ? 0 : -FI_ENOENT;
+	while (cancel(recvs, NULL, true))
+		;
+}
+
+ssize_t mxefi_recv_cancel(struct mxefi_recvs *recvs, const void *context)
+{
+	return cancel(recvs, context, false) ? 0 : -FI_ENOENT;
 }
 
 void mxefi_recv_setup(struct mxefi_ep *ep)
 {
-	ep->rx_ctx = &ep->own_rx_ctx;
-	mxefi_match_setup(ep->rx_ctx);
+	for (size_t i = 0; i < ep->num_rxs; i++) {
+		struct mxefi_rx *rx = &ep->rxs[i];
+
+		rx->ep = ep;
+		rx->recvs = &rx->own_recvs;
+		mxefi_match_setup(rx->recvs);
+	}
 	ep->readers_tail = &ep->readers;
 	ep->on_broken = on_broken;
 	ep->on_room = on_room;

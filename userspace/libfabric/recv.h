@@ -9,6 +9,8 @@
 struct fi_msg_tagged;
 struct fid_ep;
 struct mxefi_ep;
+struct mxefi_handle;
+struct mxefi_recvs;
 struct mxefi_report;
 
 /**
@@ -31,7 +33,7 @@ ssize_t mxefi_recv(struct fid_ep *ep, uint64_t kind,
 
 /**
  * mxefi_recv_start() - Posts a receive or finds a message.
- * @ep: endpoint
+ * @by: endpoint or context with the call
  * @kind: FI_MSG or FI_TAGGED
  * @m: buffers, tag and source
  * @flags: flags of the call
@@ -39,17 +41,23 @@ ssize_t mxefi_recv(struct fid_ep *ep, uint64_t kind,
  *
  * Return: 0, or a negative error of libfabric.
  */
-ssize_t mxefi_recv_start(struct mxefi_ep *ep, uint64_t kind,
+ssize_t mxefi_recv_start(const struct mxefi_handle *by, uint64_t kind,
 			 const struct fi_msg_tagged *m, uint64_t flags,
 			 const struct mxefi_report *report);
 
 /**
  * mxefi_recv_cancel() - Cancels a posted receive.
- * @ctx: queues
+ * @recvs: queues
  * @context: context of the receive
  *
  * Return: 0, or -FI_ENOENT if no receive has this context.
  */
-ssize_t mxefi_recv_cancel(struct mxefi_rx_ctx *ctx, const void *context);
+ssize_t mxefi_recv_cancel(struct mxefi_recvs *recvs, const void *context);
+
+/**
+ * mxefi_recv_cancel_all() - Cancels all posted receives.
+ * @recvs: queues
+ */
+void mxefi_recv_cancel_all(struct mxefi_recvs *recvs);
 
 #endif /* MXEFI_RECV_H */

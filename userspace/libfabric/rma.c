@@ -90,7 +90,8 @@ static void advance(struct cursor *c, size_t len)
 
 /*
  * Tells the target of the operation. Immediate data come with the length of one
- * request only and without its key. Returns 0 or a negative error.
+ * request only, and name neither a region nor a context. Returns 0 or a
+ * negative error.
  */
 static int add_access(struct mxefi_op *op, struct mxefi_wr *first,
 		      const struct fi_msg_rma *msg, size_t len, uint64_t flags,
@@ -101,6 +102,7 @@ static int add_access(struct mxefi_op *op, struct mxefi_wr *first,
 		.reads = is_read,
 		.writes = !is_read,
 		.has_data = flags & FI_REMOTE_CQ_DATA,
+		.rx_index = mxefi_route_index(op->ep, msg->addr),
 		.data = (uint32_t)msg->data,
 		.len = len,
 		.keys = keys,
@@ -109,7 +111,7 @@ static int add_access(struct mxefi_op *op, struct mxefi_wr *first,
 
 	if (!access.has_data && !op->peer->wants_events)
 		return 0;
-	if (op->refs == 1 && !op->peer->wants_events) {
+	if (op->refs == 1 && !op->peer->wants_events && !access.rx_index) {
 		first->wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
 		first->wr.imm_data = htobe32(access.data);
 		return 0;
@@ -132,10 +134,11 @@ static size_t remote_len(const struct fi_rma_iov *iov, size_t count)
 	return sum;
 }
 
-ssize_t mxefi_rma_start(struct mxefi_ep *ep, const struct fi_msg_rma *msg,
-			uint64_t flags, bool is_read,
-			const struct mxefi_report *report)
+ssize_t mxefi_rma_start(const struct mxefi_handle *by,
+			const struct fi_msg_rma *msg, uint64_t flags,
+			bool is_read, const struct mxefi_report *report)
 {
+	struct mxefi_ep *ep = by->ep;
 	uint64_t need = is_read ? FI_READ : FI_WRITE;
 	struct mxefi_wr *first = NULL, **tail = &first, *wr, *next;
 	struct cursor c = { msg->msg_iov, msg->desc, msg->iov_count, 0 };
@@ -146,7 +149,7 @@ ssize_t mxefi_rma_start(struct mxefi_ep *ep, const struct fi_msg_rma *msg,
 
 	if (!ep->enabled)
 		return -FI_EOPBADSTATE;
-	if (!(ep->caps & FI_RMA) || !(ep->caps & need))
+	if (!by->tx || !(ep->caps & FI_RMA) || !(ep->caps & need))
 		return -FI_EOPNOTSUPP;
 	if (msg->iov_count > MXEFI_IOV_LIMIT || !msg->rma_iov_count ||
 	    msg->rma_iov_count > MXEFI_IOV_LIMIT)
@@ -162,7 +165,7 @@ ssize_t mxefi_rma_start(struct mxefi_ep *ep, const struct fi_msg_rma *msg,
 	peer = mxefi_route_get(ep, msg->addr);
 	if (!peer)
 		return mxefi_route_error(ep);
-	op = mxefi_op_alloc(ep, peer, msg->context, flags, FI_RMA | need,
+	op = mxefi_op_alloc(by, peer, msg->context, flags, FI_RMA | need,
 			    report);
 	if (!op)
 		return -FI_EAGAIN;
@@ -203,16 +206,17 @@ static ssize_t call(struct fid_ep *fid, const struct fi_msg_rma *msg,
 {
 	const struct mxefi_report *report = no_event ? &mxefi_report_errors :
 						       NULL;
-	struct mxefi_ep *ep = to_ep(fid);
+	const struct mxefi_handle *by = to_handle(fid);
+	struct mxefi_ep *ep = by->ep;
 	ssize_t ret;
 
 	pthread_mutex_lock(&ep->dom->lock);
 	if (flags & FI_TRIGGER)
-		ret = ep->on_trigger(ep, is_read ? FI_OP_READ : FI_OP_WRITE,
+		ret = ep->on_trigger(by, is_read ? FI_OP_READ : FI_OP_WRITE,
 				     &(struct mxefi_call){
 					     .flags = flags, .rma = *msg });
 	else
-		ret = mxefi_rma_start(ep, msg, flags, is_read, report);
+		ret = mxefi_rma_start(by, msg, flags, is_read, report);
 	return mxefi_call_end(ep, ret);
 }
 

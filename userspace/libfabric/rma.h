@@ -7,14 +7,14 @@
 #include <stdint.h>
 #include <rdma/fi_rma.h>
 
-struct mxefi_ep;
+struct mxefi_handle;
 struct mxefi_report;
 
 extern struct fi_ops_rma mxefi_rma_ops;
 
 /**
  * mxefi_rma_start() - Reads or writes remote memory.
- * @ep: endpoint
+ * @by: endpoint or context with the call
  * @msg: local and remote memory
  * @flags: flags of the call
  * @is_read: true reads, false writes
@@ -22,8 +22,8 @@ extern struct fi_ops_rma mxefi_rma_ops;
  *
  * Return: 0, or a negative error of libfabric.
  */
-ssize_t mxefi_rma_start(struct mxefi_ep *ep, const struct fi_msg_rma *msg,
-			uint64_t flags, bool is_read,
-			const struct mxefi_report *report);
+ssize_t mxefi_rma_start(const struct mxefi_handle *by,
+			const struct fi_msg_rma *msg, uint64_t flags,
+			bool is_read, const struct mxefi_report *report);
 
 #endif /* MXEFI_RMA_H */

@@ -69,6 +69,13 @@ static void remember(struct mxefi_ep *ep, fi_addr_t fi_addr,
 	ep->by_addr[fi_addr] = peer;
 }
 
+uint16_t mxefi_route_index(const struct mxefi_ep *ep, fi_addr_t fi_addr)
+{
+	int bits = ep->av ? ep->av->rx_ctx_bits : 0;
+
+	return bits ? (uint16_t)(fi_addr >> (64 - bits)) : 0;
+}
+
 struct mxefi_peer *mxefi_route_get(struct mxefi_ep *ep, fi_addr_t fi_addr)
 {
 	const struct mxefi_addr *addr;
@@ -80,6 +87,9 @@ struct mxefi_peer *mxefi_route_get(struct mxefi_ep *ep, fi_addr_t fi_addr)
 	if (ep->is_msg)
 		return conn && conn->state == MXEFI_CONN_READY &&
 		       !conn->is_shut ? &conn->peer : NULL;
+	/* Without the index of a receive context; see fi_rx_addr(). */
+	if (ep->av)
+		fi_addr &= UINT64_MAX >> ep->av->rx_ctx_bits;
 	addr = ep->av ? mxefi_av_get(ep->av, fi_addr) : NULL;
 	if (!addr)
 		return NULL;

@@ -4,6 +4,7 @@
 #define MXEFI_ROUTE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <rdma/fabric.h>
 
 struct mxefi_ep;
@@ -18,6 +19,15 @@ struct mxefi_peer;
  * not valid or memory is short.
  */
 struct mxefi_peer *mxefi_route_get(struct mxefi_ep *ep, fi_addr_t fi_addr);
+
+/**
+ * mxefi_route_index() - Finds the receive context that an address names.
+ * @ep: endpoint
+ * @fi_addr: address of fi_rx_addr(), or any other
+ *
+ * Return: its index, or 0.
+ */
+uint16_t mxefi_route_index(const struct mxefi_ep *ep, fi_addr_t fi_addr);
 
 /**
  * mxefi_route_has_dc() - Checks whether an endpoint may use DC.

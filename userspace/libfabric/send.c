@@ -56,14 +56,15 @@ static int expose(struct mxefi_op *op, const struct fi_msg_tagged *m,
 }
 
 /* Returns the length of the message or a negative error. */
-static ssize_t check(const struct mxefi_ep *ep, uint64_t kind,
+static ssize_t check(const struct mxefi_handle *by, uint64_t kind,
 		     const struct fi_msg_tagged *m, uint64_t flags)
 {
+	uint64_t caps = by->ep->caps;
 	size_t len;
 
-	if (!ep->enabled)
+	if (!by->ep->enabled)
 		return -FI_EOPBADSTATE;
-	if (!(ep->caps & kind) || !(ep->caps & FI_SEND))
+	if (!by->tx || !(caps & kind) || !(caps & FI_SEND))
 		return -FI_EOPNOTSUPP;
 	if (m->iov_count > MXEFI_IOV_LIMIT)
 		return -FI_EINVAL;
@@ -73,12 +74,16 @@ static ssize_t check(const struct mxefi_ep *ep, uint64_t kind,
 	return (ssize_t)len;
 }
 
-ssize_t mxefi_send_start(struct mxefi_ep *ep, uint64_t kind,
+ssize_t mxefi_send_start(const struct mxefi_handle *by, uint64_t kind,
 			 const struct fi_msg_tagged *m, uint64_t flags,
 			 const struct mxefi_report *report)
 {
-	struct mxefi_msg msg = { .type = MXEFI_MSG_EAGER };
-	ssize_t len = check(ep, kind, m, flags);
+	struct mxefi_ep *ep = by->ep;
+	struct mxefi_msg msg = {
+		.type = MXEFI_MSG_EAGER,
+		.rx_index = mxefi_route_index(ep, m->addr),
+	};
+	ssize_t len = check(by, kind, m, flags);
 	bool is_long = len > MXEFI_BUF_SIZE;
 	struct mxefi_peer *peer;
 	struct mxefi_wr *wr;
@@ -91,7 +96,7 @@ ssize_t mxefi_send_start(struct mxefi_ep *ep, uint64_t kind,
 	peer = mxefi_route_get(ep, m->addr);
 	if (!peer)
 		return mxefi_route_error(ep);
-	op = mxefi_op_alloc(ep, peer, m->context, flags, kind | FI_SEND,
+	op = mxefi_op_alloc(by, peer, m->context, flags, kind | FI_SEND,
 			    report);
 	if (!op)
 		return -FI_EAGAIN;
@@ -133,7 +138,8 @@ ssize_t mxefi_send(struct fid_ep *fid, uint64_t kind,
 {
 	const struct mxefi_report *report = no_event ? &mxefi_report_errors :
 						       NULL;
-	struct mxefi_ep *ep = to_ep(fid);
+	const struct mxefi_handle *by = to_handle(fid);
+	struct mxefi_ep *ep = by->ep;
 	ssize_t ret;
 
 	/* A shared receive context. */
@@ -141,12 +147,12 @@ ssize_t mxefi_send(struct fid_ep *fid, uint64_t kind,
 		return -FI_EOPNOTSUPP;
 	pthread_mutex_lock(&ep->dom->lock);
 	if (flags & FI_TRIGGER)
-		ret = ep->on_trigger(ep, kind == FI_TAGGED ? FI_OP_TSEND :
+		ret = ep->on_trigger(by, kind == FI_TAGGED ? FI_OP_TSEND :
 							     FI_OP_SEND,
 				     &(struct mxefi_call){
 					     .flags = flags, .msg = *m });
 	else
-		ret = mxefi_send_start(ep, kind, m, flags, report);
+		ret = mxefi_send_start(by, kind, m, flags, report);
 	return mxefi_call_end(ep, ret);
 }
 

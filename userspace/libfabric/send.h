@@ -11,7 +11,7 @@
 
 struct fi_msg_tagged;
 struct fid_ep;
-struct mxefi_ep;
+struct mxefi_handle;
 struct mxefi_report;
 
 /**
@@ -30,7 +30,7 @@ ssize_t mxefi_send(struct fid_ep *ep, uint64_t kind,
 
 /**
  * mxefi_send_start() - Sends a message.
- * @ep: endpoint
+ * @by: endpoint or context with the call
  * @kind: FI_MSG or FI_TAGGED
  * @m: message
  * @flags: flags of the call
@@ -38,7 +38,7 @@ ssize_t mxefi_send(struct fid_ep *ep, uint64_t kind,
  *
  * Return: 0, or a negative error of libfabric.
  */
-ssize_t mxefi_send_start(struct mxefi_ep *ep, uint64_t kind,
+ssize_t mxefi_send_start(const struct mxefi_handle *by, uint64_t kind,
 			 const struct fi_msg_tagged *m, uint64_t flags,
 			 const struct mxefi_report *report);
 

@@ -18,4 +18,6 @@
 /* Longest message or RMA, in bytes. */
 #define MXEFI_MAX_MSG_SIZE ((size_t)1 << 30)
 
+#define MXEFI_MAX_CTX 16	/* contexts of a scalable endpoint */
+
 #endif /* MXEFI_SIZES_H */

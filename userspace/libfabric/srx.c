@@ -23,7 +23,7 @@ static int srx_close(struct fid *fid)
 
 	if (mxefi_domain_release(srx->dom, &srx->users))
 		return -FI_EBUSY;
-	mxefi_match_teardown(&srx->rx_ctx);
+	mxefi_match_teardown(&srx->recvs);
 	free(srx);
 	return 0;
 }
@@ -34,7 +34,7 @@ static ssize_t srx_cancel(fid_t fid, void *context)
 	ssize_t ret;
 
 	pthread_mutex_lock(&srx->dom->lock);
-	ret = mxefi_recv_cancel(&srx->rx_ctx, context);
+	ret = mxefi_recv_cancel(&srx->recvs, context);
 	pthread_mutex_unlock(&srx->dom->lock);
 	return ret;
 }
@@ -44,7 +44,7 @@ static int srx_getopt(fid_t fid, int level, int optname, void *optval,
 {
 	if (level != FI_OPT_ENDPOINT || optname != FI_OPT_MIN_MULTI_RECV)
 		return -FI_ENOPROTOOPT;
-	return mxefi_store_size(fid_to_srx(fid)->rx_ctx.min_multi_recv, optval,
+	return mxefi_store_size(fid_to_srx(fid)->recvs.min_multi_recv, optval,
 				optlen);
 }
 
@@ -57,7 +57,7 @@ static int srx_setopt(fid_t fid, int level, int optname, const void *optval,
 	if (level != FI_OPT_ENDPOINT || optname != FI_OPT_MIN_MULTI_RECV)
 		return -FI_ENOPROTOOPT;
 	pthread_mutex_lock(&srx->dom->lock);
-	ret = mxefi_match_set_min(&srx->rx_ctx, optval, optlen);
+	ret = mxefi_match_set_min(&srx->recvs, optval, optlen);
 	pthread_mutex_unlock(&srx->dom->lock);
 	return ret;
 }
@@ -87,7 +87,7 @@ int mxefi_srx_open(struct fid_domain *domain, struct fi_rx_attr *attr,
 	srx->dom = to_domain(domain);
 	srx->caps = attr && attr->caps ? attr->caps & CAPS : CAPS;
 	srx->self.rx_flags = attr ? attr->op_flags : 0;
-	mxefi_match_setup(&srx->rx_ctx);
+	mxefi_match_setup(&srx->recvs);
 	srx->self.fid.fid.fclass = FI_CLASS_SRX_CTX;
 	srx->self.fid.fid.context = context;
 	srx->self.fid.fid.ops = &srx_fi_ops;

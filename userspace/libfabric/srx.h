@@ -6,9 +6,7 @@
 #include <stdint.h>
 #include <rdma/fi_endpoint.h>
 
-#include "container.h"
-#include "ep.h"
-#include "match.h"
+#include "context.h"
 
 struct mxefi_domain;
 
@@ -17,7 +15,7 @@ struct mxefi_srx {
 	struct mxefi_domain *dom;
 	uint64_t caps;
 	unsigned int users;		/* endpoints */
-	struct mxefi_rx_ctx rx_ctx;
+	struct mxefi_recvs recvs;
 };
 
 static inline struct mxefi_srx *to_srx(struct fid_ep *fid)

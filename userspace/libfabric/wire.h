@@ -101,7 +101,7 @@ enum {
 struct mxefi_msg {
 	uint8_t type;
 	uint8_t flags;
-	uint16_t reserved;
+	uint16_t rx_index;	/* receive context of the peer */
 	uint32_t data;
 	uint64_t tag;
 	uint64_t len;		/* of the message or the accesses, in bytes */

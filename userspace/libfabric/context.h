@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Transmit and receive contexts, of which most endpoints have one each. */
+#ifndef MXEFI_CONTEXT_H
+#define MXEFI_CONTEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <rdma/fi_endpoint.h>
+
+#include "container.h"
+#include "match.h"
+
+struct mxefi_cntr;
+struct mxefi_cq;
+struct mxefi_ep;
+struct mxefi_srx;
+
+struct mxefi_tx {
+	struct mxefi_cq *cq;
+	bool selective;
+	struct mxefi_cntr *send_cntr, *read_cntr, *write_cntr;
+	bool is_open;			/* by fi_tx_context() */
+};
+
+struct mxefi_rx {
+	struct mxefi_ep *ep;
+	struct mxefi_cq *cq;
+	bool selective;
+	struct mxefi_cntr *recv_cntr, *remote_read_cntr, *remote_write_cntr;
+	bool is_open;			/* by fi_rx_context() */
+	/* match.c: its own, or that of srx */
+	struct mxefi_recvs *recvs, own_recvs;
+	struct mxefi_srx *srx;
+};
+
+/* What programs name: an endpoint, a context of one, or an alias of either. */
+struct mxefi_handle {
+	struct fid_ep fid;
+	struct mxefi_ep *ep;		/* NULL: a shared receive context */
+	struct mxefi_tx *tx;		/* NULL: it sends nothing */
+	struct mxefi_rx *rx;		/* NULL: it receives nothing */
+	bool is_alias;
+	uint64_t tx_flags, rx_flags;	/* of calls without flags */
+};
+
+static inline struct mxefi_handle *to_handle(struct fid_ep *fid)
+{
+	return container_of(fid, struct mxefi_handle, fid);
+}
+
+static inline struct mxefi_handle *fid_to_handle(struct fid *fid)
+{
+	return container_of(fid, struct mxefi_handle, fid.fid);
+}
+
+static inline struct mxefi_ep *to_ep(struct fid_ep *fid)
+{
+	return to_handle(fid)->ep;
+}
+
+static inline struct mxefi_ep *fid_to_ep(struct fid *fid)
+{
+	return fid_to_handle(fid)->ep;
+}
+
+/**
+ * mxefi_context_bind_cq() - Binds a completion queue.
+ * @handle: endpoint or context
+ * @cq: completion queue
+ * @flags: flags of fi_ep_bind()
+ *
+ * Return: 0 or -FI_EINVAL.
+ */
+int mxefi_context_bind_cq(struct mxefi_handle *handle, struct mxefi_cq *cq,
+			  uint64_t flags);
+
+/**
+ * mxefi_context_bind_cntr() - Binds a counter.
+ * @handle: endpoint or context
+ * @cntr: counter
+ * @flags: flags of fi_ep_bind()
+ *
+ * Return: 0 or a negative error of libfabric.
+ */
+int mxefi_context_bind_cntr(struct mxefi_handle *handle,
+			    struct mxefi_cntr *cntr, uint64_t flags);
+
+/**
+ * mxefi_context_release() - Releases what is bound to contexts.
+ * @tx: transmit context, or NULL
+ * @rx: receive context, or NULL
+ */
+void mxefi_context_release(struct mxefi_tx *tx, struct mxefi_rx *rx);
+
+/**
+ * mxefi_context_cntr() - Finds the counter of operations of a kind.
+ * @handle: endpoint or context
+ * @completion_flags: flags of their completions
+ *
+ * Return: the counter that is bound, or NULL.
+ */
+struct mxefi_cntr *mxefi_context_cntr(const struct mxefi_handle *handle,
+				      uint64_t completion_flags);
+
+#endif /* MXEFI_CONTEXT_H */
