@@ -25,7 +25,8 @@
 #define SOURCES (FI_SOURCE | FI_SOURCE_ERR)
 /* Not implied by hints without them. */
 #define RX_EXTRAS (FI_MULTI_RECV | FI_DIRECTED_RECV | FI_RMA_EVENT | SOURCES)
-#define EXTRAS (FI_FENCE | FI_TRIGGER | RX_EXTRAS)
+#define TX_EXTRAS (FI_FENCE | FI_NAMED_RX_CTX)
+#define EXTRAS (TX_EXTRAS | RX_EXTRAS | FI_TRIGGER)
 #define CAPS (PRIMARY | MODIFIERS | EXTRAS | DOMAIN_CAPS)
 #define TX_FLAGS (FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | \
 		  FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
@@ -225,8 +226,8 @@ static bool match(const struct fi_info *h, uint32_t version,
 static void set_attrs(struct fi_info *info, enum fi_ep_type type)
 {
 	*info->tx_attr = (struct fi_tx_attr){
-		.caps = info->caps & (PRIMARY | TX_MODIFIERS | FI_FENCE |
-				      FI_TRIGGER),
+		.caps = info->caps & (PRIMARY | TX_MODIFIERS | FI_TRIGGER |
+				      TX_EXTRAS),
 		.msg_order = MSG_ORDER,
 		.inject_size = MXEFI_INJECT_SIZE,
 		.size = MXEFI_TX_SIZE,
@@ -352,7 +353,8 @@ static struct fi_info *make_info(const struct mxefi_device *dev,
 	if (!info)
 		return NULL;
 	if (type == FI_EP_MSG)
-		offered &= ~(uint64_t)(FI_DIRECTED_RECV | SOURCES);
+		offered &= ~(uint64_t)(FI_DIRECTED_RECV | FI_NAMED_RX_CTX |
+				       SOURCES);
 	info->caps = choose_caps(hints, version, offered);
 	set_attrs(info, type);
 	info->domain_attr->mr_mode = choose_mr_mode(hints, version);

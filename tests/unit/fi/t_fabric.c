@@ -682,9 +682,9 @@ static void test_info(void)
 	struct fi_info *hints = fi_allocinfo(), *info = NULL;
 	unsigned int before = fake_device_get(num_opens);
 
-	hints->caps = FI_MSG | FI_NAMED_RX_CTX;
+	hints->caps = FI_MSG | FI_MULTICAST;
 	is_int(fi_getinfo(FI_VERSION(1, 15), NULL, NULL, 0, hints, &info),
-	       -FI_ENODATA, "no entry has scalable endpoints");
+	       -FI_ENODATA, "no entry has multicast");
 	is_int(fake_device_get(num_opens), before, "... and no device is opened");
 	fi_freeinfo(hints);
 }

@@ -10,7 +10,7 @@
 #include "sizes.h"
 
 #define CAPS (FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_RMA_EVENT | \
-	      FI_TRIGGER | FI_MULTI_RECV)
+	      FI_TRIGGER | FI_MULTI_RECV | FI_NAMED_RX_CTX)
 #define NUM 3		/* contexts of each kind */
 #define BITS 2		/* of an address */
 #define LONG_SIZE 100000
