@@ -931,6 +931,122 @@ static void test_fence_messages(bool dies)
 	close_pair();
 }
 
+/* Operations in a random order, and a device that stops at random. */
+#define NUM_MODEL 400
+
+struct model {
+	uint64_t words[NUM_MODEL];	/* of the target; set by what is executed */
+	uint64_t local[NUM_MODEL];	/* number of the operation + 1 */
+	uint64_t got;
+	bool fence[NUM_MODEL], completed[NUM_MODEL];
+	struct fid_mr *mr;
+};
+
+static struct model model;
+
+/* Starts operation @i: a write, a read or an atomic, each with its own word. */
+static ssize_t start_model(int i, unsigned int kind, uint64_t flags)
+{
+	struct iovec iov = { &model.local[i], 8 };
+	struct fi_rma_iov rma = { (uintptr_t)&model.words[i], 8,
+				  fi_mr_key(model.mr) };
+	struct fi_msg_rma m = {
+		.msg_iov = &iov, .iov_count = 1, .addr = to_b, .rma_iov = &rma,
+		.rma_iov_count = 1, .context = &model.local[i],
+	};
+	struct fi_ioc ioc = { &model.local[i], 1 };
+	struct fi_rma_ioc word = { (uintptr_t)&model.words[i], 1,
+				   fi_mr_key(model.mr) };
+	struct fi_msg_atomic am = {
+		.msg_iov = &ioc, .iov_count = 1, .addr = to_b, .rma_iov = &word,
+		.rma_iov_count = 1, .datatype = FI_UINT64, .op = FI_SUM,
+		.context = &model.local[i],
+	};
+
+	if (kind == 0)
+		return fi_writemsg(a.ep, &m, flags);
+	if (kind == 1)
+		return fi_atomicmsg(a.ep, &am, flags);
+	/* A loop: a read and a compare-and-swap. */
+	if (kind == 2) {
+		am.op = FI_MAX;
+		return fi_atomicmsg(a.ep, &am, flags);
+	}
+	iov.iov_base = &model.got;
+	return fi_readmsg(a.ep, &m, flags);
+}
+
+/* Returns the number of completions. Errors are an operation that is not. */
+static int take_completions(int num)
+{
+	struct fi_cq_tagged_entry e;
+	ssize_t ret;
+
+	while ((ret = fi_cq_read(a.cq, &e, 1)) == 1) {
+		model.completed[(uint64_t *)e.op_context - model.local] = true;
+		num++;
+	}
+	return ret == -FI_EAGAIN ? num : -1;
+}
+
+/*
+ * Returns how many operations were executed although one before the last fence
+ * had not completed. What is executed is looked at before the completions.
+ */
+static int count_early(int num, int *completed)
+{
+	static bool executed[NUM_MODEL];
+	int early = 0, pending = 0, fenced = 0;
+
+	for (int i = 0; i < num; i++)
+		executed[i] = __atomic_load_n(&model.words[i], __ATOMIC_ACQUIRE);
+	*completed = take_completions(*completed);
+	for (int i = 0; i < num; i++) {
+		if (model.fence[i])
+			fenced = pending;
+		early += executed[i] && fenced;
+		pending += !model.completed[i];
+	}
+	return early;
+}
+
+static void test_fence_model(unsigned int seed, bool dc)
+{
+	int num = 0, completed = 0, early = 0, wrong = 0;
+
+	fake_device.has_dc = dc;
+	setenv("FI_MXE_DC", dc ? "1" : "0", 1);
+	memset(&model, 0, sizeof(model));
+	open_pair(FI_RMA | FI_ATOMIC);
+	must(fi_mr_reg(b.domain, &model, sizeof(model),
+		       FI_REMOTE_WRITE | FI_REMOTE_READ, 0, 0, 0, &model.mr,
+		       NULL), "fi_mr_reg");
+	while (completed >= 0 && completed < NUM_MODEL) {
+		unsigned int r = (seed = seed * 1103515245 + 12345) >> 16;
+
+		if (r % 7 == 0 || num == NUM_MODEL) {
+			fake_device_set(reads_stop, r & 64 && num < NUM_MODEL);
+			fake_device_set(atomics_stop, r & 128 && num < NUM_MODEL);
+		}
+		if (num < NUM_MODEL) {
+			model.local[num] = (uint64_t)num + 1;
+			model.fence[num] = !(r & 0x300);
+			if (!start_model(num, r >> 10 & 3,
+					 model.fence[num] ? FI_FENCE : 0))
+				num++;
+		}
+		early += count_early(num, &completed);
+	}
+	is_int(completed, NUM_MODEL, "random operations complete, DC: %d", dc);
+	is_int(early, 0, "... and fences wait for the earlier ones");
+	for (int i = 0; i < NUM_MODEL; i++)
+		wrong += model.words[i] && model.words[i] != (uint64_t)i + 1;
+	is_int(wrong, 0, "... and all are executed once");
+	must(fi_close(&model.mr->fid), "fi_close mr");
+	close_pair();
+	fake_device.has_dc = false;
+}
+
 int main(void)
 {
 	plan(0);
@@ -962,6 +1078,8 @@ int main(void)
 	test_fence(true);
 	test_fence_messages(false);
 	test_fence_messages(true);
+	for (unsigned int seed = 1; seed <= 4; seed++)
+		test_fence_model(seed, seed % 2);
 	test_late_answer(IBV_QPS_SQD);
 	test_late_answer(IBV_QPS_ERR);
 	return done_testing();
