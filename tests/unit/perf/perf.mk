@@ -10,3 +10,5 @@ $(UNIT)/$(PERF)/%.o $(HERE)/perf/%.o: override CPPFLAGS += -I$(TOP)/$(PERF) \
 	-DMXE_VERSION='"9.9"'
 $(BIN)/t_perf: $(addprefix $(UNIT)/$(PERF)/,match.o options.o sockets.o stats.o)
 $(BIN)/t_perf: override LDLIBS += -Wl,--wrap=clock_gettime,--wrap=recv
+
+SCRIPTS += perf/bench_report
