@@ -19,15 +19,13 @@
 #include <linux/bitmap.h>
 #include <linux/completion.h>
 #include <linux/debugfs.h>
-#include <linux/etherdevice.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
-#include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
-#include <net/ipv6.h>
-#include <rdma/ib_cache.h>
 #include <rdma/ib_exp.h>
+
+#include "rc.h"
 
 static char *device;
 module_param(device, charp, 0444);
@@ -77,15 +75,6 @@ struct worker {
 struct pair {
 	struct ib_qp *qp, *peer_qp;
 	struct ib_exp_qp *eqp;
-};
-
-struct side {
-	struct ib_device *dev;
-	struct ib_pd *pd;
-	struct ib_cq *cq;
-	union ib_gid gid;
-	int gid_index;
-	u8 mac[ETH_ALEN];
 };
 
 static struct side near, far;
@@ -274,172 +263,24 @@ static void worker_done(struct ib_cq *cq, struct ib_wc *wc)
 
 /* ---- set-up ------------------------------------------------------------ */
 
-static const char *find_name;
-static struct ib_device *find_result;
-
-static int find_add(struct ib_device *dev)
-{
-	if (!strcmp(dev_name(&dev->dev), find_name) && !find_result &&
-	    ib_device_try_get(dev))
-		find_result = dev;
-	return -EOPNOTSUPP;
-}
-
-static struct ib_client find_client = { .name = "ib_exp_test_find",
-					.add = find_add };
-
-static struct ib_device *find_device(const char *name)
-{
-	find_name = name;
-	find_result = NULL;
-	if (ib_register_client(&find_client))
-		return NULL;
-	ib_unregister_client(&find_client);
-	return find_result;
-}
-
-/*
- * Kernel consumers resolve the MAC address of a peer. Some devices do it
- * themselves.
- */
-static bool side_find_mac(struct side *s, const struct ib_gid_attr *attr)
-{
-	struct net_device *ndev;
-
-	rcu_read_lock();
-	ndev = rdma_read_gid_attr_ndev_rcu(attr);
-	if (!IS_ERR(ndev))
-		ether_addr_copy(s->mac, ndev->dev_addr);
-	rcu_read_unlock();
-	return !IS_ERR(ndev);
-}
-
-static int side_find_gid(struct side *s)
-{
-	const struct ib_gid_attr *attr;
-	struct ib_port_attr port;
-	int i, err;
-
-	err = ib_query_port(s->dev, 1, &port);
-	for (i = 0; !err && i < port.gid_tbl_len; i++) {
-		bool hit;
-
-		attr = rdma_get_gid_attr(s->dev, 1, i);
-		if (IS_ERR(attr))
-			continue;
-		hit = attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP &&
-		      ipv6_addr_v4mapped((const void *)&attr->gid) &&
-		      side_find_mac(s, attr);
-		s->gid = attr->gid;
-		s->gid_index = i;
-		rdma_put_gid_attr(attr);
-		if (hit)
-			return 0;
-	}
-	return err ?: -EADDRNOTAVAIL;
-}
-
-static int side_create(struct side *s, const char *name)
-{
-	s->dev = find_device(name);
-	if (!s->dev)
-		return -ENODEV;
-	s->pd = ib_alloc_pd(s->dev, 0);
-	if (IS_ERR(s->pd))
-		return PTR_ERR(s->pd);
-	s->cq = ib_alloc_cq_any(s->dev, NULL, qps * (depth + 2), poll_ctx);
-	if (IS_ERR(s->cq))
-		return PTR_ERR(s->cq);
-	return side_find_gid(s);
-}
-
-static void side_destroy(struct side *s)
-{
-	if (!IS_ERR_OR_NULL(s->cq))
-		ib_free_cq(s->cq);
-	if (!IS_ERR_OR_NULL(s->pd))
-		ib_dealloc_pd(s->pd);
-	if (s->dev)
-		ib_device_put(s->dev);
-	*s = (struct side) {};
-}
-
-/* The send queue has room for the workers, and for ib_drain_qp(). */
-static struct ib_qp *qp_create(struct side *s)
-{
-	struct ib_qp_init_attr init = {
-		.qp_type = IB_QPT_RC,
-		.send_cq = s->cq,
-		.recv_cq = s->cq,
-		.cap.max_send_wr = depth + 1,
-		.cap.max_recv_wr = 1,
-		.cap.max_send_sge = 1,
-		.cap.max_recv_sge = 1,
-		.sq_sig_type = IB_SIGNAL_REQ_WR,
-	};
-
-	return ib_create_qp(s->pd, &init);
-}
-
-static int qp_connect(struct side *s, struct ib_qp *qp, struct side *to,
-		      struct ib_qp *to_qp)
-{
-	struct ib_qp_attr attr = {
-		.qp_state = IB_QPS_INIT,
-		.port_num = 1,
-		.qp_access_flags = IB_ACCESS_REMOTE_ATOMIC,
-	};
-	int err;
-
-	err = ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX |
-			   IB_QP_PORT | IB_QP_ACCESS_FLAGS);
-	if (err)
-		return err;
-	attr = (struct ib_qp_attr) {
-		.qp_state = IB_QPS_RTR,
-		.path_mtu = IB_MTU_1024,
-		.dest_qp_num = to_qp->qp_num,
-		.max_dest_rd_atomic = 4,
-		.min_rnr_timer = 12,
-	};
-	attr.ah_attr.type = rdma_ah_find_type(s->dev, 1);
-	rdma_ah_set_port_num(&attr.ah_attr, 1);
-	rdma_ah_set_grh(&attr.ah_attr, &to->gid, 0, s->gid_index, 64, 0);
-	ether_addr_copy(attr.ah_attr.roce.dmac, to->mac);
-	err = ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_AV |
-			   IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN |
-			   IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER);
-	if (err)
-		return err;
-	attr = (struct ib_qp_attr) {
-		.qp_state = IB_QPS_RTS,
-		.timeout = 17,
-		.retry_cnt = 7,
-		.rnr_retry = 7,
-		.max_rd_atomic = 4,
-	};
-	return ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_SQ_PSN |
-			    IB_QP_TIMEOUT | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY |
-			    IB_QP_MAX_QP_RD_ATOMIC);
-}
-
 static void removed(struct ib_exp_qp *eqp, void *context);
 
 static int pair_create(struct pair *p)
 {
 	int err;
 
-	p->qp = qp_create(&near);
+	/* Room for the workers, and for ib_drain_qp(). */
+	p->qp = qp_create(&near, depth + 1, 1);
 	if (IS_ERR(p->qp))
 		return PTR_ERR(p->qp);
-	p->peer_qp = qp_create(&far);
+	p->peer_qp = qp_create(&far, depth + 1, 1);
 	if (IS_ERR(p->peer_qp))
 		return PTR_ERR(p->peer_qp);
 	p->eqp = ib_exp_qp_enable(p->qp, client ? NULL : removed, p);
 	if (IS_ERR(p->eqp))
 		return PTR_ERR(p->eqp);
-	err = qp_connect(&near, p->qp, &far, p->peer_qp);
-	return err ?: qp_connect(&far, p->peer_qp, &near, p->qp);
+	err = qp_connect(&near, p->qp, &far, p->peer_qp, IB_ACCESS_REMOTE_ATOMIC, 4);
+	return err ?: qp_connect(&far, p->peer_qp, &near, p->qp, IB_ACCESS_REMOTE_ATOMIC, 4);
 }
 
 static void pair_destroy(struct pair *p)
@@ -468,30 +309,17 @@ static void fast_reg_done(struct ib_cq *cq, struct ib_wc *wc)
 static int words_create(void)
 {
 	static struct ib_cqe cqe = { .done = fast_reg_done };
-	struct ib_reg_wr wr = {
-		.wr.opcode = IB_WR_REG_MR,
-		.wr.wr_cqe = &cqe,
-		.wr.send_flags = IB_SEND_SIGNALED,
-		.access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_ATOMIC,
-	};
-	struct scatterlist sg;
-	int n;
+	struct ib_reg_wr wr;
+	int err;
 
-	words_mr = ib_alloc_mr(far.pd, IB_MR_TYPE_MEM_REG, 1);
+	words_mr = mr_create(&far, words, words_dma,
+			     IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_ATOMIC, &wr);
 	if (IS_ERR(words_mr))
 		return PTR_ERR(words_mr);
-	sg_init_one(&sg, words, PAGE_SIZE);
-	sg_dma_address(&sg) = words_dma;
-	sg_dma_len(&sg) = PAGE_SIZE;
-	n = ib_map_mr_sg(words_mr, &sg, 1, NULL, PAGE_SIZE);
-	if (n != 1)
-		return n < 0 ? n : -EINVAL;
-	ib_update_fast_reg_key(words_mr, ib_inc_rkey(words_mr->rkey));
-	wr.mr = words_mr;
-	wr.key = words_mr->rkey;
-	n = ib_post_send(pairs[0].peer_qp, &wr.wr, NULL);
-	if (n)
-		return n;
+	wr.wr.wr_cqe = &cqe;
+	err = ib_post_send(pairs[0].peer_qp, &wr.wr, NULL);
+	if (err)
+		return err;
 	wait_for_completion(&registered);
 	return registered_status == IB_WC_SUCCESS ? 0 : -EIO;
 }
@@ -558,9 +386,9 @@ static int set_up(void)
 	unsigned int i;
 	int err;
 
-	err = side_create(&near, device);
+	err = side_create(&near, device, qps * (depth + 2), poll_ctx);
 	if (!err)
-		err = side_create(&far, peer ?: device);
+		err = side_create(&far, peer ?: device, qps * (depth + 2), poll_ctx);
 	if (!err)
 		err = map_memory();
 	for (i = 0; !err && i < qps; i++)
