@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Connects the kernel's rxe with mxe. rxe works in the initial namespace only,
-# so its end of a wire is there. Sourced after topo.sh.
+# Connects the kernel's rxe with mxe, or with another rxe. rxe works in the
+# initial namespace only, so its end of a wire is there. Sourced after topo.sh.
 
 # rxe_wire NETDEV HOST PEER NETWORK: makes a wire from NETDEV in the initial
 # namespace to PEER in HOST, with the addresses NETWORK.1 and NETWORK.2.
@@ -65,4 +65,42 @@ rxe_mxe_down()
 	rxe_down || rc=1
 	[ ! -e /run/netns/h2 ] || ip netns del h2 || rc=1
 	return $rc
+}
+
+# rxe_pair_up MTU: makes rxe1 and rxe2 on the two ends of a wire, rxa and rxb.
+# Rules route packets for the other end over the wire instead of the loopback
+# interface.
+rxe_pair_up()
+{
+	modprobe -a rdma_rxe veth || return
+	sysctl -qw net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0 \
+		net.ipv4.conf.default.accept_local=1 || return
+	ip link add rxa mtu "$1" type veth peer name rxb mtu "$1" || return
+	ip -batch - <<-EOF || return
+		link set rxa address 52:54:00:78:00:01
+		link set rxb address 52:54:00:78:00:02
+		addr add 10.78.0.1/24 dev rxa
+		addr add 10.78.0.2/24 dev rxb
+		link set rxa up
+		link set rxb up
+		neigh replace 10.78.0.2 lladdr 52:54:00:78:00:02 dev rxa nud permanent
+		neigh replace 10.78.0.1 lladdr 52:54:00:78:00:01 dev rxb nud permanent
+		rule add pref 10 iif rxa lookup local
+		rule add pref 10 iif rxb lookup local
+		route add 10.78.0.2 dev rxa src 10.78.0.1 table 101
+		route add 10.78.0.1 dev rxb src 10.78.0.2 table 102
+		rule add pref 20 from 10.78.0.1 to 10.78.0.2 lookup 101
+		rule add pref 20 from 10.78.0.2 to 10.78.0.1 lookup 102
+		rule add pref 30 lookup local
+		rule del pref 0
+	EOF
+	rxe_add rxe1 rxa && rxe_add rxe2 rxb || return
+	# The GIDs appear asynchronously.
+	soon topo_gid rxe1 :ffff:0a4e: && soon topo_gid rxe2 :ffff:0a4e:
+}
+
+rxe_pair_down()
+{
+	rdma link del rxe1 && rdma link del rxe2 && ip link del rxa &&
+		modprobe -r rdma_rxe
 }
