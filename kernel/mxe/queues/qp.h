@@ -155,16 +155,16 @@ struct mxe_send_wr {
 struct mxe_requester {
 	/* Immutable after creation. */
 	u32 entries;			/* power of two; 0: no queue */
+	u32 wr_mask;			/* number of elements of wrs - 1 */
+	size_t wr_size;			/* bytes of an element of wrs */
+	void *wrs;			/* see mxe_sq_wr() */
 	u32 max_sge;
 	u32 max_inline;			/* bytes */
 	/* Requests that a process may post. */
 	u32 opcodes;			/* bit n: opcode n */
 	u32 srqn_mask;			/* bits that an SRQ number may have */
-	u8 atomic_log_sizes;		/* bit n: masked atomics of 2^n bytes */
-	size_t wr_size;			/* bytes of an element of wrs */
-	u32 wr_mask;			/* number of elements of wrs - 1 */
-	void *wrs;			/* see mxe_sq_wr() */
 	struct mxe_ring ring;		/* shared with a process */
+	u8 atomic_log_sizes;		/* bit n: masked atomics of 2^n bytes */
 
 	/* Interrupts disabled, because kernel consumers post in any context. */
 	spinlock_t post_lock;
@@ -176,26 +176,27 @@ struct mxe_requester {
 	u32 max_psn;			/* first not assigned to a request */
 	u32 una;			/* first not acknowledged */
 	u32 window;			/* limit of unacknowledged packets */
-	u32 cnp_psn;			/* sent_psn when a CNP last counted */
 	u32 rd_atomic;			/* outstanding READs, atomics, ... */
 	s32 budget;			/* left; <= 0: end of the slice */
+	enum ib_wc_status local_error;	/* found while sending, or 0 */
 	u8 retry_left;
 	u8 rnr_retry_left;
 	bool rnr_wait;			/* RNR NAK: wait for rnr_timer */
 	bool rewound;			/* and nothing acknowledged since */
 	bool ack_left;			/* the next request asks for the ACK */
 	bool halted;			/* stopped by a fatal error */
-	enum ib_wc_status local_error;	/* found while sending, or 0 */
-	u32 local_error_at;		/* index of the request that failed */
 	bool sqd_notified;		/* was drained in SQD */
-	struct mxe_tx tx;
-	struct mxe_loopback loopback;
-	struct mxe_mr_cache mr_cache;	/* of local keys */
-	struct timer_list retry_timer;	/* expires at retry_at or earlier */
 	bool retry_armed;		/* retry_at is valid */
 	unsigned long retry_at;		/* deadline of an ACK, in jiffies */
-	struct timer_list rnr_timer;	/* RNR, or see mxe_retry_later() */
 	unsigned long pending;		/* bits of enum mxe_pending */
+	struct mxe_mr_cache mr_cache;	/* of local keys */
+	struct mxe_loopback loopback;
+	struct timer_list retry_timer;	/* expires at retry_at or earlier */
+	struct mxe_tx tx;
+
+	u32 local_error_at;		/* index of the request that failed */
+	u32 cnp_psn;			/* sent_psn when a CNP last counted */
+	struct timer_list rnr_timer;	/* RNR, or see mxe_retry_later() */
 };
 
 /*
@@ -235,43 +236,48 @@ struct mxe_resp_read {
  * which requests are posted, see struct mxe_recv_queue.
  */
 struct mxe_responder {
-	struct mxe_recv_queue q;	/* no entries if the QP has an SRQ */
 	/*
 	 * Immutable after creation, except on an XRC target.  There it is the
 	 * SRQ that the current or last message names, or NULL.
 	 */
 	struct mxe_srq *srq;
-
-	struct mxe_recv_wr *cur;	/* copy of the receive request in use */
-	bool cur_valid;			/* cur is taken up and not completed */
-	bool last_wqe;			/* LAST_WQE_REACHED was raised */
-	struct mxe_tm_msg tm_msg;	/* with mxe_qp_has_tm() */
-	bool inline_recv;		/* immutable, see inline_recv.h */
-	struct mxe_inline_recv inl;	/* of the message in cur */
-	u32 offset;			/* bytes of the message so far */
 	u32 epsn;			/* expected PSN */
 	u32 msn;
 	u32 msg;			/* MXE_OP_SEND, _WRITE: within one */
-	u64 write_va;			/* of the rest of a WRITE */
-	u32 write_rkey;
-	u32 write_left;			/* bytes */
+	u32 offset;			/* bytes of the message so far */
 	bool nak_sent;			/* a NAK for epsn was sent */
 	bool halted;			/* stopped by a fatal error */
 	bool comm_est;			/* COMM_EST was raised */
+	bool cur_valid;			/* cur is taken up and not completed */
+	bool last_wqe;			/* LAST_WQE_REACHED was raised */
+	bool inline_recv;		/* immutable, see inline_recv.h */
+	bool wants_locks;		/* a deferred atomic needs the locks */
+	s32 budget;			/* left; <= 0: end of the slice */
+	u32 deferred_res;		/* those with MXE_OP_RESOURCE */
+	unsigned long pending;		/* bits of enum mxe_pending */
+	struct sk_buff_head deferred;	/* requests that wait, in order */
 	struct mxe_resp_res *res;	/* ring of num_res results */
 	u32 num_res;			/* max_dest_rd_atomic */
 	u32 res_head;			/* next slot to use */
-	struct mxe_resp_read read;
 	struct mxe_mr_cache mr_cache;	/* of remote keys */
-	struct mxe_mr_cache local_cache;	/* of receive requests */
 	struct mxe_tx tx;
-	struct sk_buff_head deferred;	/* requests that wait, in order */
-	u32 deferred_res;		/* those with MXE_OP_RESOURCE */
-	s32 budget;			/* left; <= 0: end of the slice */
-	bool wants_locks;		/* a deferred atomic needs the locks */
-	unsigned long pending;		/* bits of enum mxe_pending */
+	u64 write_va;			/* of the rest of a WRITE */
+	u32 write_rkey;
+	u32 write_left;			/* bytes */
+	struct mxe_resp_read read;
+
+	/* Messages that consume receive requests. */
+	struct mxe_recv_queue q;	/* no entries if the QP has an SRQ */
+	struct mxe_recv_wr *cur;	/* copy of the receive request in use */
+	struct mxe_mr_cache local_cache;	/* of receive requests */
+	struct mxe_inline_recv inl;	/* of the message in cur */
+	struct mxe_tm_msg tm_msg;	/* with mxe_qp_has_tm() */
 };
 
+/*
+ * Each side begins on a cache line with its lock, followed by what every small
+ * operation uses.  What few operations use is at its end.
+ */
 struct mxe_qp {
 	struct mxe_dev *dev;
 
@@ -312,11 +318,11 @@ struct mxe_qp {
 	u64 cnp_sent;			/* last CNP, in ns; racy, see cnp.c */
 
 	/* Requester and completer.  BHs disabled. */
-	spinlock_t send_lock;
+	spinlock_t send_lock ____cacheline_aligned;
 	struct mxe_requester req;
 
 	/* Responder.  BHs disabled; taken inside send_lock. */
-	spinlock_t recv_lock;
+	spinlock_t recv_lock ____cacheline_aligned;
 	struct mxe_responder resp;
 
 	/* Does work that exceeds a slice, sleeps, or must not run in a verb. */
