@@ -118,6 +118,13 @@ now_ms()
 	printf '%s\n' "$((${EPOCHREALTIME/./} / 1000))"
 }
 
+# waited: prints the total time, in microseconds, for which tasks of this
+# machine have waited for a CPU. Prints nothing if the kernel does not count it.
+waited()
+{
+	sed -n 's/^some .*total=//p' /proc/pressure/cpu 2>/dev/null
+}
+
 # copy_sources DIR: updates the kernel sources in DIR and keeps the build
 # products. A file with the same content keeps its time, so that only changes
 # are rebuilt, even if another clone is at the same path.

@@ -16,7 +16,7 @@ fuzz_kernel()
 	KSRC=$(compgen -G "$CACHE/src/linux-source-*/.mxe-version" | sort -V |
 		tail -n 1)
 	if [ -z "$KSRC" ]; then
-		tools/uml build >/dev/null || exit 2
+		tools/uml source >/dev/null || exit 2
 		KSRC=$(compgen -G "$CACHE/src/linux-source-*/.mxe-version" |
 			sort -V | tail -n 1)
 	fi
