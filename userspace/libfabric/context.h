@@ -99,7 +99,16 @@ void mxefi_context_release(struct mxefi_tx *tx, struct mxefi_rx *rx);
  *
  * Return: the counter that is bound, or NULL.
  */
-struct mxefi_cntr *mxefi_context_cntr(const struct mxefi_handle *handle,
-				      uint64_t completion_flags);
+static inline struct mxefi_cntr *
+mxefi_context_cntr(const struct mxefi_handle *handle, uint64_t completion_flags)
+{
+	if (completion_flags & FI_READ)
+		return handle->tx->read_cntr;
+	if (completion_flags & FI_WRITE)
+		return handle->tx->write_cntr;
+	if (completion_flags & FI_RECV)
+		return handle->rx->recv_cntr;
+	return handle->tx->send_cntr;
+}
 
 #endif /* MXEFI_CONTEXT_H */

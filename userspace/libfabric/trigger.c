@@ -78,7 +78,7 @@ void mxefi_trigger_check(struct mxefi_cntr *cntr)
 	}
 }
 
-void mxefi_trigger_fire(struct mxefi_domain *dom)
+void mxefi_trigger_fire_all(struct mxefi_domain *dom)
 {
 	/* Starting an operation may change counters, and make progress. */
 	if (dom->is_firing)

@@ -6,8 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "domain.h"
+
 struct mxefi_cntr;
-struct mxefi_domain;
 
 struct mxefi_trigger {
 	struct mxefi_trigger *next;
@@ -43,12 +44,22 @@ void mxefi_trigger_remove(struct mxefi_domain *dom,
 void mxefi_trigger_check(struct mxefi_cntr *cntr);
 
 /**
- * mxefi_trigger_fire() - Does what counters have triggered.
+ * mxefi_trigger_fire_all() - Does what counters have triggered.
+ * @dom: domain
+ */
+void mxefi_trigger_fire_all(struct mxefi_domain *dom);
+
+/**
+ * mxefi_trigger_fire() - Does what counters have triggered, if anything.
  * @dom: domain
  *
  * To be called where operations may be started: at the end of the calls of the
  * program, and of mxefi_progress().
  */
-void mxefi_trigger_fire(struct mxefi_domain *dom);
+static inline void mxefi_trigger_fire(struct mxefi_domain *dom)
+{
+	if (dom->fired)
+		mxefi_trigger_fire_all(dom);
+}
 
 #endif /* MXEFI_TRIGGER_H */
