@@ -17,16 +17,6 @@ static struct fid_mr *mr[2];
 /* Of the endpoint, and of each region. */
 static struct fid_cntr *reads, *writes, *mr_reads[2], *mr_writes[2];
 
-static struct fid_cntr *open_cntr(struct fid_domain *domain)
-{
-	struct fi_cntr_attr attr = { .events = FI_CNTR_EVENTS_COMP,
-				     .wait_obj = FI_WAIT_UNSPEC };
-	struct fid_cntr *cntr;
-
-	must(fi_cntr_open(domain, &attr, &cntr, NULL), "fi_cntr_open");
-	return cntr;
-}
-
 static uint64_t key(int i)
 {
 	return fi_mr_key(mr[i]);

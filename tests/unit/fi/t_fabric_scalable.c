@@ -38,16 +38,6 @@ static struct fid_cq *open_cq(struct side *s)
 	return cq;
 }
 
-static struct fid_cntr *open_cntr(struct side *s)
-{
-	struct fi_cntr_attr attr = { .events = FI_CNTR_EVENTS_COMP,
-				     .wait_obj = FI_WAIT_UNSPEC };
-	struct fid_cntr *cntr;
-
-	must(fi_cntr_open(s->e.domain, &attr, &cntr, NULL), "fi_cntr_open");
-	return cntr;
-}
-
 static void open_side(struct side *s, uint64_t caps)
 {
 	struct fi_av_attr av = { .type = FI_AV_MAP, .rx_ctx_bits = BITS };
@@ -216,14 +206,12 @@ static void test_data(void)
 
 static void test_rma(void)
 {
-	struct fi_cntr_attr attr = { .events = FI_CNTR_EVENTS_COMP,
-				     .wait_obj = FI_WAIT_UNSPEC };
 	struct fid_cntr *writes, *own;
 	uint64_t one = 1, old;
 	struct fid_mr *mr;
 
-	must(fi_cntr_open(b.e.domain, &attr, &writes, NULL), "fi_cntr_open");
-	own = open_cntr(&a);
+	writes = open_cntr(b.e.domain);
+	own = open_cntr(a.e.domain);
 	must(fi_ep_bind(b.rx[2], &writes->fid, FI_REMOTE_WRITE), "fi_ep_bind");
 	must(fi_ep_bind(a.tx[1], &own->fid, FI_WRITE), "fi_ep_bind");
 	must(fi_mr_reg(b.e.domain, words, sizeof(words),
@@ -258,7 +246,7 @@ static void test_rma(void)
 /* Work is kept for the context, also when an alias of it is closed. */
 static void test_triggers(void)
 {
-	struct fid_cntr *cntr = open_cntr(&a);
+	struct fid_cntr *cntr = open_cntr(a.e.domain);
 	struct fi_triggered_context c = {
 		.event_type = FI_TRIGGER_THRESHOLD,
 		.trigger.threshold = { .cntr = cntr, .threshold = 1 },

@@ -18,16 +18,6 @@ static struct fid_mr *mr;
 static struct fid_cntr *trigger, *done;
 static uint64_t words[8], local[8];
 
-static struct fid_cntr *open_cntr(struct fid_domain *domain)
-{
-	struct fi_cntr_attr attr = { .events = FI_CNTR_EVENTS_COMP,
-				     .wait_obj = FI_WAIT_UNSPEC };
-	struct fid_cntr *cntr;
-
-	must(fi_cntr_open(domain, &attr, &cntr, NULL), "fi_cntr_open");
-	return cntr;
-}
-
 static void open_pair(void)
 {
 	open_end(&a, CAPS);

@@ -120,6 +120,22 @@ static inline struct fid_ep *open_ep(struct end *e, struct fid_cq *cq)
 }
 
 /**
+ * open_cntr() - Opens a counter.
+ * @domain: domain
+ *
+ * Return: the counter.
+ */
+static inline struct fid_cntr *open_cntr(struct fid_domain *domain)
+{
+	struct fi_cntr_attr attr = { .events = FI_CNTR_EVENTS_COMP,
+				     .wait_obj = FI_WAIT_UNSPEC };
+	struct fid_cntr *cntr;
+
+	must(fi_cntr_open(domain, &attr, &cntr, NULL), "fi_cntr_open");
+	return cntr;
+}
+
+/**
  * open_end_of() - Opens all objects, with an endpoint if it is of FI_EP_RDM.
  * @e: filled in
  * @type: type of endpoints
@@ -132,8 +148,6 @@ static inline void open_end_of(struct end *e, enum fi_ep_type type,
 	struct fi_cq_attr cq = { .format = FI_CQ_FORMAT_TAGGED,
 				 .wait_obj = FI_WAIT_UNSPEC };
 	struct fi_av_attr av = { .type = FI_AV_MAP };
-	struct fi_cntr_attr cntr = { .events = FI_CNTR_EVENTS_COMP,
-				     .wait_obj = FI_WAIT_UNSPEC };
 	struct fi_eq_attr eq = { .wait_obj = FI_WAIT_UNSPEC };
 
 	hints->fabric_attr->prov_name = strdup("mxe");
@@ -152,7 +166,7 @@ static inline void open_end_of(struct end *e, enum fi_ep_type type,
 	must(fi_domain(e->fabric, e->info, &e->domain, NULL), "fi_domain");
 	must(fi_av_open(e->domain, &av, &e->av, NULL), "fi_av_open");
 	must(fi_cq_open(e->domain, &cq, &e->cq, NULL), "fi_cq_open");
-	must(fi_cntr_open(e->domain, &cntr, &e->cntr, NULL), "fi_cntr_open");
+	e->cntr = open_cntr(e->domain);
 	e->ep = NULL;
 	if (type == FI_EP_RDM)
 		e->ep = open_ep(e, e->cq);
