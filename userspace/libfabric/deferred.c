@@ -211,8 +211,8 @@ static void free_deferred(struct mxefi_deferred *work)
 
 static bool fire(struct mxefi_trigger *trigger)
 {
-	struct mxefi_deferred *work = container_of(trigger, struct mxefi_deferred,
-					       trigger);
+	struct mxefi_deferred *work =
+		container_of(trigger, struct mxefi_deferred, trigger);
 	ssize_t ret = start(work);
 
 	if (ret == -FI_EAGAIN)
@@ -223,16 +223,28 @@ static bool fire(struct mxefi_trigger *trigger)
 	return true;
 }
 
+/* What is looked for: all members that are set. */
+struct pattern {
+	const struct mxefi_ep *ep;
+	const void *id;
+	bool is_triggered, is_deferred;
+};
+
+static bool matches(const struct mxefi_deferred *work, const struct pattern *p)
+{
+	return (!p->ep || work->by.ep == p->ep) && (!p->id || work->id == p->id) &&
+	       !(p->is_triggered && work->is_deferred) &&
+	       !(p->is_deferred && !work->is_deferred);
+}
+
 static struct mxefi_deferred *find_in(struct mxefi_trigger *list,
-				  bool (*matches)(const struct mxefi_deferred *work,
-						  const void *arg),
-				  const void *arg)
+				      const struct pattern *pattern)
 {
 	for (; list; list = list->next) {
-		struct mxefi_deferred *work = container_of(list, struct mxefi_deferred,
-						       trigger);
+		struct mxefi_deferred *work =
+			container_of(list, struct mxefi_deferred, trigger);
 
-		if (matches(work, arg))
+		if (matches(work, pattern))
 			return work;
 	}
 	return NULL;
@@ -242,12 +254,10 @@ static struct mxefi_deferred *find_in(struct mxefi_trigger *list,
  * Ends what waits, or waits for room, and matches. Returns false if there is
  * none. @err is reported unless it is 0.
  */
-static bool end(struct mxefi_domain *dom,
-		bool (*matches)(const struct mxefi_deferred *work, const void *arg),
-		const void *arg, int err)
+static bool end(struct mxefi_domain *dom, const struct pattern *pattern, int err)
 {
-	struct mxefi_deferred *work = find_in(dom->fired, matches, arg) ? :
-				  find_in(dom->triggers, matches, arg);
+	struct mxefi_deferred *work = find_in(dom->fired, pattern) ? :
+				      find_in(dom->triggers, pattern);
 
 	if (!work)
 		return false;
@@ -316,24 +326,22 @@ fail:
 	return ret;
 }
 
-static bool has_context(const struct mxefi_deferred *work, const void *context)
-{
-	return !work->is_deferred && work->id == context;
-}
-
 ssize_t mxefi_deferred_cancel(struct mxefi_ep *ep, const void *context)
 {
-	return end(ep->dom, has_context, context, FI_ECANCELED) ? 0 : -FI_ENOENT;
-}
+	const struct pattern pattern = {
+		.ep = ep, .id = context, .is_triggered = true,
+	};
 
-static bool is_of_ep(const struct mxefi_deferred *work, const void *ep)
-{
-	return work->by.ep == ep;
+	if (!context || !end(ep->dom, &pattern, FI_ECANCELED))
+		return -FI_ENOENT;
+	return 0;
 }
 
 void mxefi_deferred_forget(struct mxefi_ep *ep)
 {
-	while (end(ep->dom, is_of_ep, ep, 0))
+	const struct pattern pattern = { .ep = ep };
+
+	while (end(ep->dom, &pattern, 0))
 		;
 }
 
@@ -449,14 +457,10 @@ static int queue(struct mxefi_domain *dom, const struct fi_deferred_work *d)
 	return 0;
 }
 
-static bool is_work(const struct mxefi_deferred *work, const void *id)
-{
-	return work->is_deferred && (!id || work->id == id);
-}
-
 int mxefi_deferred_control(struct mxefi_domain *dom, int command,
 		       struct fi_deferred_work *work)
 {
+	const struct pattern pattern = { .id = work, .is_deferred = true };
 	int ret = 0;
 
 	pthread_mutex_lock(&dom->lock);
@@ -465,10 +469,10 @@ int mxefi_deferred_control(struct mxefi_domain *dom, int command,
 		ret = queue(dom, work);
 		break;
 	case FI_CANCEL_WORK:
-		ret = work && end(dom, is_work, work, 0) ? 0 : -FI_ENOENT;
+		ret = work && end(dom, &pattern, 0) ? 0 : -FI_ENOENT;
 		break;
 	case FI_FLUSH_WORK:
-		while (end(dom, is_work, NULL, 0))
+		while (end(dom, &(struct pattern){ .is_deferred = true }, 0))
 			;
 		break;
 	default:
@@ -478,14 +482,11 @@ int mxefi_deferred_control(struct mxefi_domain *dom, int command,
 	return ret;
 }
 
-static bool is_any(const struct mxefi_deferred *work, const void *arg)
-{
-	return true;
-}
-
 static void on_lost(struct mxefi_domain *dom)
 {
-	while (end(dom, is_any, NULL, FI_ENODEV))
+	const struct pattern any = { 0 };
+
+	while (end(dom, &any, FI_ENODEV))
 		;
 }
 

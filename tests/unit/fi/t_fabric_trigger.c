@@ -83,6 +83,7 @@ static void test_order(void)
 	static const uint64_t thresholds[] = { 3, 1, 2, 3, 9 };
 	static const int order[] = { 1, 2, 0, 3 };
 	struct fi_triggered_context c[5];
+	struct fid_ep *other;
 
 	open_pair();
 	for (int i = 0; i < 5; i++) {
@@ -108,6 +109,10 @@ static void test_order(void)
 	is_int(wait_one(a.cq, &c[0]), 0, "... and the operation completes");
 	is_int(fi_cancel(&a.ep->fid, &c[0]), -FI_ENOENT,
 	       "what has started is not canceled");
+	other = open_ep(&a, a.cq);
+	is_int(fi_cancel(&other->fid, &c[4]), -FI_ENOENT,
+	       "another endpoint cancels nothing");
+	must(fi_close(&other->fid), "fi_close ep");
 	is_int(fi_cancel(&a.ep->fid, &c[4]), 0, "what waits is canceled");
 	is_int(wait_one(a.cq, &c[4]), FI_ECANCELED, "... and says so");
 	c[4] = at(9);
