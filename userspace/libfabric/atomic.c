@@ -89,26 +89,6 @@ static ssize_t check_vectors(const struct call *c)
 	return (ssize_t)count;
 }
 
-static void free_requests(struct mxefi_wr *wr)
-{
-	while (wr) {
-		struct mxefi_wr *next = wr->next;
-
-		mxefi_wr_free(wr);
-		wr = next;
-	}
-}
-
-static void submit(struct mxefi_wr *wr)
-{
-	while (wr) {
-		struct mxefi_wr *next = wr->next;
-
-		mxefi_wr_submit(wr);
-		wr = next;
-	}
-}
-
 /* Tells the target of the operation. Returns 0 or a negative error. */
 static int add_access(struct mxefi_op *op, enum mxefi_form form,
 		      const uint64_t *keys, size_t num_keys,
@@ -164,7 +144,7 @@ static struct mxefi_wr *make_requests(struct mxefi_op *op,
 	return list;
 
 fail:
-	free_requests(list);
+	mxefi_wr_free_list(list);
 	return NULL;
 }
 
@@ -258,7 +238,7 @@ static ssize_t start(const struct mxefi_handle *by, const struct call *c)
 		mxefi_op_free(op);
 		return -FI_EAGAIN;
 	}
-	submit(wr);
+	mxefi_wr_submit_list(wr);
 	return 0;
 }
 
@@ -309,11 +289,11 @@ ssize_t start_single(const struct mxefi_handle *by, const struct single *c)
 	tail = &wr->next;
 	if (op->peer->wants_events &&
 	    add_access(op, c->form, &c->key, 1, &tail)) {
-		free_requests(wr);
+		mxefi_wr_free_list(wr);
 		mxefi_op_free(op);
 		return -FI_EAGAIN;
 	}
-	submit(wr);
+	mxefi_wr_submit_list(wr);
 	return 0;
 }
 

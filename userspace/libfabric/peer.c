@@ -229,6 +229,16 @@ void mxefi_wr_submit(struct mxefi_wr *wr)
 	peer->channel->queued(peer);
 }
 
+void mxefi_wr_submit_list(struct mxefi_wr *wr)
+{
+	while (wr) {
+		struct mxefi_wr *next = wr->next;
+
+		mxefi_wr_submit(wr);
+		wr = next;
+	}
+}
+
 void mxefi_wr_answer(struct mxefi_wr *wr)
 {
 	struct mxefi_peer *peer = wr->peer;

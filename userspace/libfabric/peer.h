@@ -106,6 +106,12 @@ void mxefi_peer_fail_pending(struct mxefi_peer *peer, int err);
 void mxefi_wr_submit(struct mxefi_wr *wr);
 
 /**
+ * mxefi_wr_submit_list() - Submits the requests of an operation, in order.
+ * @wr: the first, linked by next, or NULL
+ */
+void mxefi_wr_submit_list(struct mxefi_wr *wr);
+
+/**
  * mxefi_wr_answer() - Posts or queues a request before those of operations.
  * @wr: request that the peer waits for, which needs no order
  */

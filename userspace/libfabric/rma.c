@@ -140,7 +140,7 @@ ssize_t mxefi_rma_start(const struct mxefi_handle *by,
 {
 	struct mxefi_ep *ep = by->ep;
 	uint64_t need = is_read ? FI_READ : FI_WRITE;
-	struct mxefi_wr *first = NULL, **tail = &first, *wr, *next;
+	struct mxefi_wr *first = NULL, **tail = &first;
 	struct cursor c = { msg->msg_iov, msg->desc, msg->iov_count, 0 };
 	struct mxefi_peer *peer;
 	struct mxefi_op *op;
@@ -188,17 +188,13 @@ ssize_t mxefi_rma_start(const struct mxefi_handle *by,
 	}
 	if (!ret)
 		ret = add_access(op, first, msg, len, flags, is_read, &tail);
-	*tail = NULL;
-	for (wr = first; wr; wr = next) {
-		next = wr->next;
-		if (ret)
-			mxefi_wr_free(wr);
-		else
-			mxefi_wr_submit(wr);
-	}
-	if (ret)
+	if (ret) {
+		mxefi_wr_free_list(first);
 		mxefi_op_free(op);
-	return ret;
+		return ret;
+	}
+	mxefi_wr_submit_list(first);
+	return 0;
 }
 
 static ssize_t call(struct fid_ep *fid, const struct fi_msg_rma *msg,

@@ -171,6 +171,16 @@ void mxefi_wr_free(struct mxefi_wr *wr)
 	*list = wr;
 }
 
+void mxefi_wr_free_list(struct mxefi_wr *wr)
+{
+	while (wr) {
+		struct mxefi_wr *next = wr->next;
+
+		mxefi_wr_free(wr);
+		wr = next;
+	}
+}
+
 int mxefi_wr_add(struct mxefi_wr *wr, void *buf, size_t len, void *desc,
 		 int access)
 {

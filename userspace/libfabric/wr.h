@@ -84,6 +84,12 @@ struct mxefi_wr *mxefi_wr_alloc_answer(struct mxefi_peer *peer);
 void mxefi_wr_free(struct mxefi_wr *wr);
 
 /**
+ * mxefi_wr_free_list() - Frees the requests of an operation.
+ * @wr: the first, linked by next, or NULL. None is in flight.
+ */
+void mxefi_wr_free_list(struct mxefi_wr *wr);
+
+/**
  * mxefi_wr_add() - Adds local memory to a request.
  * @wr: request
  * @buf: local memory
