@@ -15,6 +15,11 @@ struct mxefi_cq;
 struct mxefi_ep;
 struct mxefi_srx;
 
+/* Flags that programs may set for calls that have none, in fi_getinfo(). */
+#define MXEFI_TX_FLAGS (FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | \
+			FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
+#define MXEFI_RX_FLAGS (FI_COMPLETION | FI_MULTI_RECV)
+
 struct mxefi_tx {
 	struct mxefi_cq *cq;
 	bool selective;

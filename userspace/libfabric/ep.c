@@ -28,12 +28,6 @@
 #include "tagged.h"
 #include "wire.h"
 
-/* The flags of calls that have none of their own. */
-#define TX_FLAGS (FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | \
-		  FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE | FI_FENCE | \
-		  FI_TRIGGER)
-#define RX_FLAGS (FI_COMPLETION | FI_MULTI_RECV | FI_TRIGGER)
-
 /* Only the endpoints that programs connect report events. */
 static int bind_eq(struct mxefi_ep *ep, struct mxefi_eq *eq)
 {
@@ -143,12 +137,14 @@ static int enable(struct mxefi_ep *ep)
 static int set_flags(struct mxefi_handle *handle, uint64_t flags)
 {
 	const uint64_t directions = FI_TRANSMIT | FI_RECV;
+	const uint64_t tx = MXEFI_TX_FLAGS | FI_FENCE | FI_TRIGGER;
+	const uint64_t rx = MXEFI_RX_FLAGS | FI_TRIGGER;
 	uint64_t direction = flags & directions;
 
 	flags &= ~directions;
-	if (direction == FI_TRANSMIT && !(flags & ~(uint64_t)TX_FLAGS))
+	if (direction == FI_TRANSMIT && !(flags & ~tx))
 		handle->tx_flags = flags;
-	else if (direction == FI_RECV && !(flags & ~(uint64_t)RX_FLAGS))
+	else if (direction == FI_RECV && !(flags & ~rx))
 		handle->rx_flags = flags;
 	else
 		return -FI_EINVAL;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "atomic.h"
+#include "context.h"
 #include "device.h"
 #include "info.h"
 #include "name.h"
@@ -28,9 +29,6 @@
 #define TX_EXTRAS (FI_FENCE | FI_NAMED_RX_CTX)
 #define EXTRAS (TX_EXTRAS | RX_EXTRAS | FI_TRIGGER)
 #define CAPS (PRIMARY | MODIFIERS | EXTRAS | DOMAIN_CAPS)
-#define TX_FLAGS (FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | \
-		  FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
-#define RX_FLAGS (FI_COMPLETION | FI_MULTI_RECV)
 /*
  * One queue pair for each peer has the order of requests of InfiniBand (vol. 1,
  * 9.5), and what waits for the loop of an atomic waits in order.
@@ -147,7 +145,7 @@ static uint64_t choose_caps(const struct fi_info *hints, uint32_t version,
 
 static bool match_tx(const struct fi_tx_attr *h, const struct fi_tx_attr *a)
 {
-	return within(h->caps, a->caps) && within(h->op_flags, TX_FLAGS) &&
+	return within(h->caps, a->caps) && within(h->op_flags, MXEFI_TX_FLAGS) &&
 	       within(h->msg_order, a->msg_order) && !h->comp_order &&
 	       h->inject_size <= a->inject_size && h->size <= a->size &&
 	       h->iov_limit <= a->iov_limit &&
@@ -156,7 +154,7 @@ static bool match_tx(const struct fi_tx_attr *h, const struct fi_tx_attr *a)
 
 static bool match_rx(const struct fi_rx_attr *h, const struct fi_rx_attr *a)
 {
-	return within(h->caps, a->caps) && within(h->op_flags, RX_FLAGS) &&
+	return within(h->caps, a->caps) && within(h->op_flags, MXEFI_RX_FLAGS) &&
 	       within(h->msg_order, a->msg_order) && !h->comp_order &&
 	       h->size <= a->size && h->iov_limit <= a->iov_limit;
 }
