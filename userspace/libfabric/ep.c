@@ -385,21 +385,26 @@ static bool is_scalable(const struct mxefi_ep *ep)
 	return ep->self.fid.fid.fclass == FI_CLASS_SEP;
 }
 
-/* Opens a context that is not open yet. */
+/* Opens a context that is not open yet. Takes the lock itself. */
 static int open_context(const struct mxefi_handle *from, struct fid_ep **fid,
 			bool *is_open)
 {
 	struct mxefi_ep *ep = from->ep;
 	struct mxefi_handle *handle;
 
-	if (*is_open)
-		return -FI_EBUSY;
 	handle = malloc(sizeof(*handle));
 	if (!handle)
 		return -FI_ENOMEM;
 	*handle = *from;
+	pthread_mutex_lock(&ep->dom->lock);
+	if (*is_open) {
+		pthread_mutex_unlock(&ep->dom->lock);
+		free(handle);
+		return -FI_EBUSY;
+	}
 	*is_open = true;
 	ep->num_handles++;
+	pthread_mutex_unlock(&ep->dom->lock);
 	*fid = &handle->fid;
 	return 0;
 }
@@ -409,17 +414,13 @@ static int ep_tx_ctx(struct fid_ep *sep, int index, struct fi_tx_attr *attr,
 {
 	struct mxefi_ep *ep = to_ep(sep);
 	struct mxefi_handle handle = { .ep = ep };
-	int ret;
 
 	if (!is_scalable(ep) || index < 0 || (size_t)index >= ep->num_txs)
 		return -FI_EINVAL;
 	handle.tx = &ep->txs[index];
 	handle.tx_flags = attr ? attr->op_flags : ep->self.tx_flags;
 	init_handle(&handle, FI_CLASS_TX_CTX, context);
-	pthread_mutex_lock(&ep->dom->lock);
-	ret = open_context(&handle, fid, &handle.tx->is_open);
-	pthread_mutex_unlock(&ep->dom->lock);
-	return ret;
+	return open_context(&handle, fid, &handle.tx->is_open);
 }
 
 static int ep_rx_ctx(struct fid_ep *sep, int index, struct fi_rx_attr *attr,
@@ -427,17 +428,13 @@ static int ep_rx_ctx(struct fid_ep *sep, int index, struct fi_rx_attr *attr,
 {
 	struct mxefi_ep *ep = to_ep(sep);
 	struct mxefi_handle handle = { .ep = ep };
-	int ret;
 
 	if (!is_scalable(ep) || index < 0 || (size_t)index >= ep->num_rxs)
 		return -FI_EINVAL;
 	handle.rx = &ep->rxs[index];
 	handle.rx_flags = attr ? attr->op_flags : ep->self.rx_flags;
 	init_handle(&handle, FI_CLASS_RX_CTX, context);
-	pthread_mutex_lock(&ep->dom->lock);
-	ret = open_context(&handle, fid, &handle.rx->is_open);
-	pthread_mutex_unlock(&ep->dom->lock);
-	return ret;
+	return open_context(&handle, fid, &handle.rx->is_open);
 }
 
 /* ---- opening endpoints -------------------------------------------------- */
