@@ -223,7 +223,16 @@ static bool fire(struct mxefi_trigger *trigger)
 	return true;
 }
 
-/* What is looked for: all members that are set. */
+static void wait_for(struct mxefi_deferred *work, struct mxefi_cntr *cntr,
+		     uint64_t threshold)
+{
+	work->trigger.cntr = cntr;
+	work->trigger.threshold = threshold;
+	work->trigger.fire = fire;
+	mxefi_trigger_add(&work->trigger);
+}
+
+/* Selects calls that agree in all members that are set. */
 struct pattern {
 	const struct mxefi_ep *ep;
 	const void *id;
@@ -315,10 +324,7 @@ static ssize_t on_trigger(const struct mxefi_handle *by, enum fi_op_type type,
 		ret = -FI_EINVAL;
 		goto fail;
 	}
-	work->trigger.cntr = cntr;
-	work->trigger.threshold = context->trigger.threshold.threshold;
-	work->trigger.fire = fire;
-	mxefi_trigger_add(&work->trigger);
+	wait_for(work, cntr, context->trigger.threshold.threshold);
 	return 0;
 
 fail:
@@ -449,10 +455,7 @@ static int queue(struct mxefi_domain *dom, const struct fi_deferred_work *d)
 	}
 	if (work->cntr)
 		work->cntr->users++;
-	work->trigger.cntr = cntr;
-	work->trigger.threshold = d->threshold;
-	work->trigger.fire = fire;
-	mxefi_trigger_add(&work->trigger);
+	wait_for(work, cntr, d->threshold);
 	mxefi_trigger_fire(dom);
 	return 0;
 }
