@@ -16,11 +16,10 @@ static void append(struct mxefi_trigger **list, struct mxefi_trigger *trigger)
 	*list = trigger;
 }
 
-static bool is_reached(const struct mxefi_trigger *trigger)
+/* The count that thresholds are compared with. */
+static uint64_t events_of(const struct mxefi_cntr *cntr)
 {
-	const struct mxefi_cntr *cntr = trigger->cntr;
-
-	return cntr->value + cntr->errors >= trigger->threshold;
+	return cntr->value + cntr->errors;
 }
 
 void mxefi_trigger_add(struct mxefi_trigger *trigger)
@@ -28,7 +27,7 @@ void mxefi_trigger_add(struct mxefi_trigger *trigger)
 	struct mxefi_domain *dom = trigger->cntr->dom;
 	struct mxefi_trigger **p = &dom->triggers;
 
-	trigger->is_waiting = !is_reached(trigger);
+	trigger->is_waiting = events_of(trigger->cntr) < trigger->threshold;
 	if (!trigger->is_waiting) {
 		append(&dom->fired, trigger);
 		return;
@@ -69,9 +68,10 @@ void mxefi_trigger_check(struct mxefi_cntr *cntr)
 {
 	struct mxefi_domain *dom = cntr->dom;
 	struct mxefi_trigger **p = &dom->triggers;
+	uint64_t count = events_of(cntr);
 
-	while (*p) {
-		if ((*p)->cntr == cntr && is_reached(*p))
+	while (*p && (*p)->threshold <= count) {
+		if ((*p)->cntr == cntr)
 			append(&dom->fired, stop_waiting(p));
 		else
 			p = &(*p)->next;
