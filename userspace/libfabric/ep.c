@@ -212,7 +212,7 @@ static int ep_control(struct fid *fid, int command, void *arg)
 	return ret;
 }
 
-/* What is in flight ends without an event. */
+/* Operations in flight end without an event. */
 static void close_context(struct mxefi_handle *handle)
 {
 	mxefi_context_release(handle->tx, handle->rx);
