@@ -172,13 +172,18 @@ static void test_messages(void)
 	ok(are_silent(a.tx_cq) && are_silent(b.rx_cq), "... and nothing else");
 }
 
+static void post_data(struct fid_mr *mr, fi_addr_t to)
+{
+	must(fi_writedata(a.tx[0], &local[4], 8, NULL, 0x55, to,
+			  (uintptr_t)&words[4], fi_mr_key(mr), &local[4]),
+	     "fi_writedata");
+}
+
 static void write_data(struct fid_mr *mr)
 {
 	struct fi_cq_tagged_entry e = { 0 };
 
-	must(fi_writedata(a.tx[0], &local[4], 8, NULL, 0x55, to_b[2],
-			  (uintptr_t)&words[4], fi_mr_key(mr), &local[4]),
-	     "fi_writedata");
+	post_data(mr, to_b[2]);
 	is_int((int)fi_cq_sread(b.rx_cq[2], &e, 1, NULL, TIMEOUT_MS), 1,
 	       "CQ data go to the context of the address");
 	ok(e.data == 0x55 && e.len == 8, "... with the length");
@@ -193,7 +198,13 @@ static void test_data(void)
 	open_both(CAPS & ~(uint64_t)FI_RMA_EVENT);
 	must(fi_mr_reg(b.e.domain, words, sizeof(words), FI_REMOTE_WRITE, 0, 0,
 		       0, &mr, NULL), "fi_mr_reg");
+	/* A context that the peer does not have. */
+	post_data(mr, fi_rx_addr(to_b[0], NUM, BITS));
+	is_int(wait_one(a.tx_cq[0], &local[4]), 0,
+	       "a write with CQ data for a context that does not exist completes");
+	is_u64(words[4], local[4], "... and is executed");
 	write_data(mr);
+	ok(are_silent(b.rx_cq), "... but its data are dropped");
 	must(fi_close(&mr->fid), "fi_close mr");
 	/* A receive ends with its context. */
 	must(fi_recv(b.rx[0], in, 8, NULL, FI_ADDR_UNSPEC, in), "fi_recv");

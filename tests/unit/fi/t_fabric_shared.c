@@ -255,6 +255,24 @@ static void test_close(void)
 	close_all();
 }
 
+static void test_removed(void)
+{
+	struct fi_cq_tagged_entry e;
+
+	open_all(0);
+	post(&in[0], 8);
+	fake_device_remove(true);
+	for (int i = 0; i < 2; i++)
+		is_int((int)fi_cq_sread(cqs[i], &e, 1, NULL, TIMEOUT_MS),
+		       -FI_ENODEV,
+		       "a removed device ends no receive of a context");
+	is_int((int)fi_recv(srx, &in[8], 8, NULL, FI_ADDR_UNSPEC, &in[8]),
+	       -FI_ENODEV, "... but no further one is posted");
+	is_int(fi_cancel(&srx->fid, &in[0]), 0, "... and that can be canceled");
+	close_all();
+	fake_device.removed = false;
+}
+
 static void test_info(void)
 {
 	struct fi_info *hints = fi_allocinfo(), *info;
@@ -281,6 +299,7 @@ int main(void)
 	test_selective();
 	test_refused();
 	test_close();
+	test_removed();
 	test_info();
 	return done_testing();
 }

@@ -421,6 +421,46 @@ static void test_cancel(void)
 	ok(no_events(a.cq), "... and reports nothing");
 }
 
+/* The counter is held until the work has completed, not until it starts. */
+static void test_in_flight(void)
+{
+	static struct fi_deferred_work work[2];
+	struct fid_cntr *own = done;
+	struct iovec iov = { &local[6], 8 };
+	struct fi_rma_iov rma = { (uintptr_t)&words[0], 8, fi_mr_key(mr) };
+	union args args = { .rma = {
+		.ep = a.ep,
+		.msg = {
+			.msg_iov = &iov, .iov_count = 1, .addr = to_b,
+			.rma_iov = &rma, .rma_iov_count = 1,
+		},
+	} };
+
+	fi_cntr_set(trigger, 1);
+	done = open_cntr(a.domain);
+	fake_device_set(reads_stop, true);
+	must(queue(&work[0], FI_OP_READ, 1, &args), "read");
+	while (!fake_device_get(num_stopped))
+		fi_cntr_read(done);
+	is_int(fi_close(&done->fid), -FI_EBUSY,
+	       "a counter of a read in flight cannot be closed");
+	fake_device_set(reads_stop, false);
+	is_int(fi_cntr_wait(done, 1, TIMEOUT_MS), 0, "... which ends");
+	args.msg = (struct fi_op_msg){
+		.ep = a.ep,
+		.msg = { .msg_iov = &iov, .iov_count = 1,
+			 .addr = FI_ADDR_UNSPEC, .context = &work[1].context },
+	};
+	must(queue(&work[1], FI_OP_RECV, 1, &args), "recv");
+	is_int(fi_close(&done->fid), -FI_EBUSY,
+	       "... nor that of a receive that is posted");
+	must(fi_cancel(&a.ep->fid, &work[1].context), "fi_cancel");
+	is_int(wait_one(a.cq, &work[1].context), FI_ECANCELED,
+	       "... until it is canceled");
+	is_int(fi_close(&done->fid), 0, "... and then the counter is closed");
+	done = own;
+}
+
 static void test_failures(void)
 {
 	static struct fi_deferred_work work;
@@ -523,6 +563,7 @@ int main(void)
 	test_messages();
 	test_chain();
 	test_cancel();
+	test_in_flight();
 	test_failures();
 	close_pair();
 	test_end();
