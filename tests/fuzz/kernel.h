@@ -49,7 +49,7 @@ void fk_run_rcu(void);
 /* The netns, a netdev, and the addresses of two netdevs on one wire. */
 extern struct net fk_net;
 extern struct net_device fk_netdev;
-/* A VLAN on it, its VRF, and a netdev of which mxe knows nothing. */
+/* A VLAN and a VRF of it, and a netdev without RoCE. */
 extern struct net_device fk_vlan, fk_vrf, fk_foreign;
 /* The one on which the next packets arrive. */
 extern struct net_device *fk_rx_netdev;

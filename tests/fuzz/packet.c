@@ -565,7 +565,7 @@ static void fail_allocs(u8 choice)
 
 static void act(struct input *in)
 {
-	/* What is left of the byte chooses the netdev of packets. */
+	/* The rest of the byte selects the netdev of packets. */
 	static struct net_device *const netdevs[] = {
 		&fk_netdev, &fk_netdev, &fk_netdev, &fk_vlan, &fk_vrf,
 		&fk_foreign,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * RMA and atomics of which the target learns: those with remote CQ data, and
- * all if the target has FI_RMA_EVENT. The device executes an operation without
- * the process of the target, so a message follows it on the same queue pair,
- * one for each memory region.
+ * RMA and atomics that are reported to the target: those with remote CQ data,
+ * and all if the target has FI_RMA_EVENT. The device executes an operation
+ * without the process of the target, so a message follows it on the same queue
+ * pair, one for each memory region.
  */
 #include "access.h"
 #include "cntr.h"

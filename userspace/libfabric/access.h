@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* RMA and atomics of which the target learns. */
+/* RMA and atomics that are reported to the target. */
 #ifndef MXEFI_ACCESS_H
 #define MXEFI_ACCESS_H
 
@@ -31,7 +31,7 @@ void mxefi_access_setup(struct mxefi_ep *ep);
 /**
  * mxefi_access_add() - Makes the requests that tell the target of an operation.
  * @op: operation, whose other requests were made
- * @access: what it does
+ * @access: its accesses at the target
  * @tail: where its last request has its pointer to the next one
  *
  * To be called if the operation has remote CQ data or the peer wants events.

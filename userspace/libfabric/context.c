@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* What is bound to transmit and receive contexts. */
+/* The completion queues and counters of transmit and receive contexts. */
 #include "cntr.h"
 #include "context.h"
 #include "cq.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Transmit and receive contexts, of which most endpoints have one each. */
+/* Transmit and receive contexts. Most endpoints have one of each. */
 #ifndef MXEFI_CONTEXT_H
 #define MXEFI_CONTEXT_H
 
@@ -91,7 +91,7 @@ int mxefi_context_bind_cntr(struct mxefi_handle *handle,
 			    struct mxefi_cntr *cntr, uint64_t flags);
 
 /**
- * mxefi_context_release() - Releases what is bound to contexts.
+ * mxefi_context_release() - Releases the queues and counters of contexts.
  * @tx: transmit context, or NULL
  * @rx: receive context, or NULL
  */

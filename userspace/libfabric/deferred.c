@@ -461,7 +461,7 @@ static int queue(struct mxefi_domain *dom, const struct fi_deferred_work *d)
 }
 
 int mxefi_deferred_control(struct mxefi_domain *dom, int command,
-		       struct fi_deferred_work *work)
+			   struct fi_deferred_work *work)
 {
 	const struct pattern pattern = { .id = work, .is_deferred = true };
 	int ret = 0;

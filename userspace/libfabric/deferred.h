@@ -47,7 +47,7 @@ void mxefi_deferred_setup_domain(struct mxefi_domain *dom);
  * Return: 0, or a negative error of libfabric.
  */
 int mxefi_deferred_control(struct mxefi_domain *dom, int command,
-		       struct fi_deferred_work *work);
+			   struct fi_deferred_work *work);
 
 /**
  * mxefi_deferred_cancel() - Cancels a call that waits for its trigger.

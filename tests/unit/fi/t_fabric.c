@@ -935,7 +935,7 @@ static void test_fence_messages(bool dies)
 #define NUM_MODEL 400
 
 struct model {
-	uint64_t words[NUM_MODEL];	/* of the target; set by what is executed */
+	uint64_t words[NUM_MODEL];	/* of the target; an operation sets its word */
 	uint64_t local[NUM_MODEL];	/* number of the operation + 1 */
 	uint64_t got;
 	bool fence[NUM_MODEL], completed[NUM_MODEL];
@@ -991,7 +991,7 @@ static int take_completions(int num)
 
 /*
  * Returns how many operations were executed although one before the last fence
- * had not completed. What is executed is looked at before the completions.
+ * had not completed. It reads the words before the completions.
  */
 static int count_early(int num, int *completed)
 {

@@ -66,7 +66,7 @@ static void close_counted(void)
 	fake_device.has_dc = false;
 }
 
-/* What has been counted since the last call, as digits. */
+/* The counts since the last call, a digit for each counter. */
 static int counts(void)
 {
 	struct fid_cntr *cntrs[] = {
