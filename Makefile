@@ -120,7 +120,7 @@ soak: deps
 fuzz: deps
 	@tools/fuzz $(if $(SECONDS),--seconds $(SECONDS))
 
-check-quick check-style check-unit check-kunit check-fuzz check-uml check-vm check-bh-off check-debug check-kernels check-userspace check-big-endian check-in-tree: deps
+check-quick check-style check-unit check-kunit check-fuzz check-uml check-vm check-bh-off check-long check-debug check-kernels check-userspace check-big-endian check-in-tree: deps
 	@tools/check $(@:check-%=%)
 
 check-packages check-rpm check-newcomer:
@@ -164,6 +164,8 @@ help:
 	@echo '  check-bh-off the longest sections with BHs or interrupts disabled, in'
 	@echo '               instructions, compared with the limit of tools/lib/vm/bh-off'
 	@echo 'Tests that are not part of check'
+	@echo '  check-long   test suites of others, and long runs, on the stock Debian kernel'
+	@echo '               (tools/lib/vm/long-tests)'
 	@echo '  check-debug  end-to-end tests on an SMP kernel with KASAN, lockdep, kmemleak'
 	@echo '               and fault injection in QEMU; takes hours'
 	@echo '  check-kernels  compile the modules for newer kernels and for arm64 and s390x,'
