@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Devices and connected queue pairs, for bench-many, bench-words and
- * bench-transports.
+ * Devices and connected queue pairs, for the programs that post to them.
  */
 #ifndef BENCH_RC_H
 #define BENCH_RC_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,8 +47,14 @@ static inline uint64_t rc_now(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-/* Chooses the RoCE v2 GID of IPv4. */
-static void rc_choose_gid(struct rc_device *d)
+/**
+ * rc_nth_gid() - Chooses one of the RoCE v2 GIDs of IPv4.
+ * @d: device, whose GID is set
+ * @skip: how many to skip
+ *
+ * Return: false if there are no more.
+ */
+static bool rc_nth_gid(struct rc_device *d, int skip)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 	struct ibv_gid_entry entries[256];
@@ -56,13 +62,13 @@ static void rc_choose_gid(struct rc_device *d)
 
 	for (ssize_t i = 0; i < n; i++) {
 		if (entries[i].gid_type != IBV_GID_TYPE_ROCE_V2 ||
-		    memcmp(entries[i].gid.raw, mapped, sizeof(mapped)))
+		    memcmp(entries[i].gid.raw, mapped, sizeof(mapped)) || skip--)
 			continue;
 		d->gid = entries[i].gid;
 		d->gid_index = (uint8_t)entries[i].gid_index;
-		return;
+		return true;
 	}
-	rc_fail("a device has no RoCE v2 GID of IPv4");
+	return false;
 }
 
 /**
@@ -82,7 +88,8 @@ static void rc_open(struct rc_device *d, const char *name)
 	if (!d->ctx || ibv_query_port(d->ctx, 1, &port))
 		rc_fail("a device cannot be opened");
 	d->mtu = port.active_mtu;
-	rc_choose_gid(d);
+	if (!rc_nth_gid(d, 0))
+		rc_fail("a device has no RoCE v2 GID of IPv4");
 	d->pd = ibv_alloc_pd(d->ctx);
 	if (!d->pd)
 		rc_fail("a protection domain cannot be allocated");

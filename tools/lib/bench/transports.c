@@ -8,12 +8,8 @@
  */
 #include <fcntl.h>
 
-#include <infiniband/mxedv.h>
-
+#include "dc.h"
 #include "one.h"
-#include "rc.h"
-
-#define KEY 1
 
 struct end {
 	struct rc_device rc;
@@ -24,7 +20,6 @@ struct end {
 static struct end a, b;
 static uint64_t word, old;
 static struct ibv_qp_ex *initiator;
-static struct mxedv_qp_ex *dc_initiator;
 static uint32_t xrc_srqn;
 static struct ibv_qp *targets[2];
 static struct ibv_ah *ah;
@@ -116,53 +111,12 @@ static void make_xrc(void)
 	initiator = ibv_qp_to_qp_ex(qp);
 }
 
-static struct ibv_qp *make_dct(struct ibv_srq *srq)
-{
-	struct ibv_qp_init_attr_ex attr = {
-		.qp_type = IBV_QPT_DRIVER,
-		.comp_mask = IBV_QP_INIT_ATTR_PD,
-		.pd = b.rc.pd,
-		.send_cq = b.cq,
-		.recv_cq = b.cq,
-		.srq = srq,
-	};
-	struct mxedv_qp_init_attr dc = {
-		.comp_mask = MXEDV_QP_INIT_ATTR_DC,
-		.dc_type = MXEDV_DCTYPE_DCT,
-		.dct_access_key = KEY,
-	};
-	struct ibv_qp *qp = mxedv_create_qp(b.rc.ctx, &attr, &dc);
-
-	must("no DC target", !!qp);
-	rc_modify(&b.rc, qp, IBV_QPS_INIT, RC_INIT_MASK, &a.rc, 0);
-	rc_modify(&b.rc, qp, IBV_QPS_RTR, IBV_QP_PATH_MTU | IBV_QP_MIN_RNR_TIMER,
-		  &a.rc, 0);
-	return qp;
-}
-
 static void make_dc(void)
 {
-	struct ibv_srq_init_attr srq_attr = { .attr = { .max_wr = 1, .max_sge = 1 } };
-	struct ibv_qp_init_attr_ex attr = init_attr(&a, IBV_QPT_DRIVER);
-	struct mxedv_qp_init_attr dc = {
-		.comp_mask = MXEDV_QP_INIT_ATTR_DC,
-		.dc_type = MXEDV_DCTYPE_DCI,
-	};
-	struct ibv_qp *qp = mxedv_create_qp(a.rc.ctx, &attr, &dc);
-	struct ibv_srq *srq = ibv_create_srq(b.rc.pd, &srq_attr);
-	struct ibv_ah_attr to = rc_address(&a.rc, &b.rc);
-
-	must("no DC initiator", qp && srq);
-	rc_modify(&a.rc, qp, IBV_QPS_INIT, IBV_QP_PKEY_INDEX | IBV_QP_PORT,
-		  &b.rc, 0);
-	rc_modify(&a.rc, qp, IBV_QPS_RTR, IBV_QP_PATH_MTU, &b.rc, 0);
-	rc_modify(&a.rc, qp, IBV_QPS_RTS, RC_RTS_MASK, &b.rc, 0);
-	targets[0] = make_dct(srq);
-	targets[1] = make_dct(srq);
-	ah = ibv_create_ah(a.rc.pd, &to);
-	must("no address handle", !!ah);
-	initiator = ibv_qp_to_qp_ex(qp);
-	dc_initiator = mxedv_qp_ex_from_ibv_qp_ex(initiator);
+	initiator = ibv_qp_to_qp_ex(dc_initiator(&a.rc, &b.rc, a.cq));
+	targets[0] = dc_target(&b.rc, &a.rc, b.cq);
+	targets[1] = dc_target(&b.rc, &a.rc, b.cq);
+	ah = dc_ah(&a.rc, &b.rc);
 }
 
 /* ---- operations ---------------------------------------------------------- */
@@ -205,7 +159,7 @@ static uint64_t add_xrc(uint64_t expected)
 static uint64_t add_dc(const struct ibv_qp *target)
 {
 	begin();
-	mxedv_wr_set_dc_addr(dc_initiator, ah, target->qp_num, KEY);
+	dc_send_to(initiator, ah, target);
 	return end();
 }
 
