@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Proves which keys a SEND with invalidate may invalidate, in both directions,
- * and which results the receiver and the peer get, and that a LOCAL_INV of an
- * invalid region succeeds.
+ * which results the receiver and the peer get, also while a request uses the
+ * region, and that a LOCAL_INV of an invalid region succeeds.
  */
 #include <kunit/test.h>
 
@@ -158,6 +158,58 @@ static void inv_sent(struct kunit *test)
 static void post(struct kt *kt, struct ib_send_wr *wr)
 {
 	KUNIT_ASSERT_EQ(kt->test, ib_post_send(kt->qp->ibqp, wr, NULL), 0);
+}
+
+/*
+ * The peer invalidates the region of a SEND that it has not acknowledged, as a
+ * target of iSER does with the region of immediate data.  An ACK completes the
+ * SEND.  A retransmission reads memory again, so it fails, and nothing is sent.
+ */
+static void inv_unacked(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_sge sge = { .length = 8 };
+	struct ib_send_wr wr = {
+		.opcode = IB_WR_SEND,
+		.send_flags = IB_SEND_SIGNALED,
+		.sg_list = &sge,
+		.num_sge = 1,
+	};
+	struct test_pkt pkt;
+	struct ib_mr *buf, *mr;
+	u32 i;
+
+	kt_create_qp(kt);
+	kt_connect(kt, &kt_default_conn);
+	buf = kt_reg(kt, kt->pd, IB_ACCESS_LOCAL_WRITE);
+	mr = kt_reg(kt, kt->pd, RIGHTS);
+	for (i = 0; i < 2; i++) {
+		if (i)
+			KUNIT_ASSERT_EQ(test, kt_fast_reg(mr, kt->pd, mr->rkey,
+							  RIGHTS), 0);
+		sge.addr = kt_va(mr, 0);
+		sge.lkey = mr->lkey;
+		wr.wr_id = i;
+		post(kt, &wr);
+		pkt = kt_sent(kt);
+		KUNIT_EXPECT_EQ(test, pkt.opcode, KT_SEND_ONLY);
+
+		kt_post_recv(kt, 5, buf, 0, 8);
+		pkt = send_inv(kt, KT_RQ_PSN + i, mr->rkey);
+		kt_inject(kt, &pkt);
+		kt_expect_ack(kt, KT_RQ_PSN + i, KT_ACK, i + 1);
+		kt_expect_wc(kt, kt->recv_cq, 5, IB_WC_SUCCESS);
+		KUNIT_ASSERT_FALSE(test, is_valid(kt, mr->rkey));
+
+		pkt = kt_pkt(kt, IB_OPCODE_RC_ACKNOWLEDGE, KT_SQ_PSN + i);
+		if (i)
+			pkt.syndrome = KT_NAK_SEQ;
+		kt_inject(kt, &pkt);
+		kt_settle(kt);
+		kt_expect_wc(kt, kt->send_cq, i,
+			     i ? IB_WC_LOC_PROT_ERR : IB_WC_SUCCESS);
+		kt_expect_nothing(kt);
+	}
 }
 
 /* Neither the owner nor the peer needs to know whether a region is valid. */
@@ -390,6 +442,7 @@ static struct kunit_case inv_cases[] = {
 	KUNIT_CASE_PARAM(inv_remote_refused, refuse_gen_params),
 	KUNIT_CASE(inv_invalid),
 	KUNIT_CASE(inv_sent),
+	KUNIT_CASE(inv_unacked),
 	KUNIT_CASE(inv_mapped_at_once),
 	{}
 };
