@@ -4,6 +4,10 @@
  * request at a time (atomic_wr.c). All units of an operation are in flight
  * together. While one of them is a loop, later requests to that peer wait
  * (peer.c), so operations are executed in order.
+ *
+ * With FI_TAGGED, the operands are a message, which the peer matches with a
+ * tagged receive. It executes the operation on the receive buffer, and sends a
+ * FIN with the results (tagged_atomic.c).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +23,9 @@
 #include "op.h"
 #include "peer.h"
 #include "route.h"
+#include "send.h"
 #include "sizes.h"
+#include "tagged_atomic.h"
 #include "wr.h"
 
 /* An atomic call of the program. */
@@ -72,7 +78,9 @@ static ssize_t check_vectors(const struct call *c)
 	    c->result_count > MXEFI_IOV_LIMIT)
 		return -FI_EINVAL;
 	for (size_t i = 0; i < m->rma_iov_count; i++) {
-		if (m->rma_iov[i].addr % mxefi_type_align(m->datatype))
+		/* Only the peer knows where a tagged buffer begins. */
+		if (!(c->flags & FI_TAGGED) &&
+		    m->rma_iov[i].addr % mxefi_type_align(m->datatype))
 			return -FI_EINVAL;
 		if (m->rma_iov[i].count > MXEFI_MAX_ATOMIC_COUNT - count)
 			return -FI_EMSGSIZE;
@@ -155,6 +163,15 @@ static bool supported(const struct mxefi_domain *dom, enum mxefi_form form,
 	       (dom->atomic_types >> datatype) & 1;
 }
 
+/* True if peers on such a device can execute it on a tagged receive buffer. */
+static bool supported_tagged(const struct mxefi_domain *dom,
+			     enum mxefi_form form, enum fi_op op,
+			     enum fi_datatype datatype)
+{
+	return supported(dom, form, op, datatype) &&
+	       mxefi_tagged_atomic_supported(&dom->dev, form, op, datatype);
+}
+
 /* Checks what does not depend on vectors. Returns 0 or a negative error. */
 static inline __attribute__((always_inline))
 int check(const struct mxefi_handle *by, enum mxefi_form form, enum fi_op op,
@@ -200,6 +217,70 @@ static struct mxefi_op *begin(const struct mxefi_handle *by, enum mxefi_form for
 	return op;
 }
 
+/* As begin(), with the results of a call. */
+static struct mxefi_op *begin_vector(const struct mxefi_handle *by,
+				     const struct call *c, int *ret)
+{
+	const struct fi_msg_atomic *m = c->msg;
+	struct mxefi_op *op = begin(by, c->form, m->op, m->datatype, m->addr,
+				    m->context, c->flags, c->report, ret);
+
+	if (!op)
+		return NULL;
+	op->num_results = c->result_count;
+	for (size_t i = 0; i < c->result_count; i++)
+		op->results[i] = c->result[i];
+	return op;
+}
+
+/* Sends the operands of an atomic to a tagged receive buffer. */
+static ssize_t start_tagged(const struct mxefi_handle *by, const struct call *c,
+			    size_t count)
+{
+	const struct fi_msg_atomic *m = c->msg;
+	size_t size = mxefi_type_size(m->datatype);
+	size_t len = count * size;
+	bool has_src = m->op != FI_ATOMIC_READ;
+	bool has_cmp = c->form == MXEFI_COMPARE;
+	struct mxefi_msg msg = {
+		.type = MXEFI_MSG_ATOMIC,
+		.flags = MXEFI_MSG_TAGGED | MXEFI_MSG_WANT_FIN,
+		.rx_index = mxefi_route_index(by->ep, m->addr),
+		.tag = m->rma_iov[0].key,
+		.len = len,
+		.addr = m->rma_iov[0].addr,
+		.atomic = {
+			.form = (uint8_t)c->form,
+			.op = (uint8_t)m->op,
+			.datatype = (uint8_t)m->datatype,
+		},
+	};
+	struct mxefi_wr *wr;
+	struct mxefi_op *op;
+	int ret;
+
+	/* One operation has one receive. */
+	if (m->rma_iov_count != 1)
+		return -FI_EINVAL;
+	op = begin_vector(by, c, &ret);
+	if (!op)
+		return ret;
+	op->flags |= FI_TAGGED;
+	msg.cookie = mxefi_op_cookie(op);
+	wr = mxefi_wr_alloc_send(op->peer, &msg, (has_src + has_cmp) * len);
+	if (!wr) {
+		mxefi_op_free(op);
+		return -FI_EAGAIN;
+	}
+	if (has_src)
+		gather(wr->buf + sizeof(msg), m->msg_iov, m->iov_count, size);
+	if (has_cmp)
+		gather(wr->buf + sizeof(msg) + len, c->compare,
+		       c->compare_count, size);
+	mxefi_send_submit(op, wr, true);
+	return 0;
+}
+
 static ssize_t start(const struct mxefi_handle *by, const struct call *c)
 {
 	const struct fi_msg_atomic *m = c->msg;
@@ -209,21 +290,23 @@ static ssize_t start(const struct mxefi_handle *by, const struct call *c)
 	struct mxefi_op *op;
 	ssize_t count;
 	size_t size;
-	int ret = check(by, c->form, m->op, m->datatype, c->flags);
+	int ret = check(by, c->form, m->op, m->datatype, c->flags & ~FI_TAGGED);
 
+	if (!ret && c->flags & FI_TAGGED &&
+	    (!(by->ep->caps & FI_TAGGED) ||
+	     !supported_tagged(by->ep->dom, c->form, m->op, m->datatype)))
+		ret = -FI_EOPNOTSUPP;
 	if (ret)
 		return ret;
 	size = mxefi_type_size(m->datatype);
 	count = check_vectors(c);
 	if (count < 0)
 		return count;
-	op = begin(by, c->form, m->op, m->datatype, m->addr, m->context,
-		   c->flags, c->report, &ret);
+	if (c->flags & FI_TAGGED)
+		return start_tagged(by, c, (size_t)count);
+	op = begin_vector(by, c, &ret);
 	if (!op)
 		return ret;
-	op->num_results = c->result_count;
-	for (size_t i = 0; i < c->result_count; i++)
-		op->results[i] = c->result[i];
 	if (has_src)
 		gather(src, m->msg_iov, m->iov_count, size);
 	if (c->form == MXEFI_COMPARE)
@@ -619,17 +702,19 @@ int mxefi_atomic_query(struct fid_domain *domain, enum fi_datatype datatype,
 		       enum fi_op op, struct fi_atomic_attr *attr,
 		       uint64_t flags)
 {
+	const struct mxefi_domain *dom = to_domain(domain);
+	uint64_t forms = flags & ~FI_TAGGED;
 	enum mxefi_form form = MXEFI_BASE;
 
-	if (flags & FI_TAGGED)
-		return -FI_EOPNOTSUPP;
-	if (flags & ~(uint64_t)(FI_FETCH_ATOMIC | FI_COMPARE_ATOMIC) ||
-	    flags == (FI_FETCH_ATOMIC | FI_COMPARE_ATOMIC))
+	if (forms & ~(uint64_t)(FI_FETCH_ATOMIC | FI_COMPARE_ATOMIC) ||
+	    forms == (FI_FETCH_ATOMIC | FI_COMPARE_ATOMIC))
 		return -FI_EINVAL;
-	if (flags)
-		form = flags & FI_FETCH_ATOMIC ? MXEFI_FETCH : MXEFI_COMPARE;
+	if (forms)
+		form = forms & FI_FETCH_ATOMIC ? MXEFI_FETCH : MXEFI_COMPARE;
 	attr->size = mxefi_type_size(datatype);
-	return valid(to_domain(domain), form, datatype, op, &attr->count);
+	if (flags & FI_TAGGED && !supported_tagged(dom, form, op, datatype))
+		return -FI_EOPNOTSUPP;
+	return valid(dom, form, datatype, op, &attr->count);
 }
 
 struct fi_ops_atomic mxefi_atomic_ops = {

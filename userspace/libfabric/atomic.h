@@ -8,9 +8,6 @@
 
 #include "atomic_op.h"
 
-#define MXEFI_MAX_ATOMIC_COUNT 64 /* elements of an operation */
-#define MXEFI_MAX_ATOMIC_SIZE (MXEFI_MAX_ATOMIC_COUNT * MXEFI_MAX_ELEMENT)
-
 struct mxefi_call;
 struct mxefi_handle;
 struct mxefi_report;

@@ -14,6 +14,9 @@
 
 #define MXEFI_MAX_ELEMENT 32	/* bytes: long double complex */
 
+#define MXEFI_MAX_ATOMIC_COUNT 64 /* elements of an operation */
+#define MXEFI_MAX_ATOMIC_SIZE (MXEFI_MAX_ATOMIC_COUNT * MXEFI_MAX_ELEMENT)
+
 enum mxefi_form {
 	MXEFI_BASE,
 	MXEFI_FETCH,

@@ -152,44 +152,6 @@ static void convert_result(const struct mxefi_unit *unit, uint8_t *old)
 	}
 }
 
-/* The compiler makes moves of the most frequent length. */
-static void copy(void *to, const uint8_t *from, size_t len)
-{
-	if (len == 8)
-		memcpy(to, from, 8);
-	else
-		memcpy(to, from, len);
-}
-
-/* Copies fetched elements to the result vector. */
-static void store_results(const struct mxefi_op *op, size_t first,
-			  const uint8_t *elements, size_t count)
-{
-	size_t size = mxefi_type_size(op->datatype);
-
-	if (op->num_results == 1) {
-		copy((uint8_t *)op->results[0].addr + first * size, elements,
-		     count * size);
-		return;
-	}
-	for (size_t i = 0; i < op->num_results && count; i++) {
-		size_t n = op->results[i].count;
-
-		if (first >= n) {
-			first -= n;
-			continue;
-		}
-		n -= first;
-		if (n > count)
-			n = count;
-		copy((uint8_t *)op->results[i].addr + first * size, elements,
-		     n * size);
-		elements += n * size;
-		count -= n;
-		first = 0;
-	}
-}
-
 static bool unit_complete(struct mxefi_wr *wr, int err)
 {
 	struct mxefi_unit *unit = wr->unit;
@@ -204,8 +166,8 @@ static bool unit_complete(struct mxefi_wr *wr, int err)
 			mxefi_wr_repeat(wr);
 			return false;
 		}
-		store_results(op, wr->first, wr->buf + unit->offset,
-			      unit->count);
+		mxefi_op_store(op, wr->first, wr->buf + unit->offset,
+			       unit->count);
 	}
 	if (wr->loop)
 		mxefi_wr_loop_end(wr);

@@ -327,11 +327,14 @@ struct mxefi_answer {
 	struct mxefi_conn *conn;
 	uint32_t epoch;
 	struct mxefi_msg msg;
+	size_t len;		/* of data */
+	uint8_t data[];
 };
 
 /* Returns false if no request is free. */
 static bool send_answer(struct mxefi_conn *conn, uint32_t epoch,
-			const struct mxefi_msg *msg)
+			const struct mxefi_msg *msg, const void *data,
+			size_t len)
 {
 	struct mxefi_wr *wr;
 
@@ -341,22 +344,24 @@ static bool send_answer(struct mxefi_conn *conn, uint32_t epoch,
 	wr = mxefi_wr_alloc_answer(&conn->peer);
 	if (!wr)
 		return false;
-	mxefi_wr_set_send(wr, msg, 0);
+	mxefi_wr_set_send(wr, msg, len);
+	if (len)
+		memcpy(wr->buf + sizeof(*msg), data, len);
 	wr->complete = mxefi_conn_wr_complete;
 	mxefi_wr_answer(wr);
 	return true;
 }
 
 void mxefi_conn_send(struct mxefi_conn *conn, uint32_t epoch,
-		     const struct mxefi_msg *msg)
+		     const struct mxefi_msg *msg, const void *data, size_t len)
 {
 	struct mxefi_ep *ep = conn->peer.ep;
 	struct mxefi_answer *answer;
 
 	/* The order is kept. */
-	if (!ep->answers && send_answer(conn, epoch, msg))
+	if (!ep->answers && send_answer(conn, epoch, msg, data, len))
 		return;
-	answer = malloc(sizeof(*answer));
+	answer = malloc(sizeof(*answer) + len);
 	if (!answer) {
 		/* The peer must not wait forever. */
 		mxefi_warn(FI_LOG_EP_DATA, "out of memory: no answer is sent\n");
@@ -364,7 +369,9 @@ void mxefi_conn_send(struct mxefi_conn *conn, uint32_t epoch,
 		return;
 	}
 	conn->kept++;
-	*answer = (struct mxefi_answer){ NULL, conn, epoch, *msg };
+	*answer = (struct mxefi_answer){ NULL, conn, epoch, *msg, len };
+	if (len)
+		memcpy(answer->data, data, len);
 	*ep->answers_tail = answer;
 	ep->answers_tail = &answer->next;
 }
@@ -374,7 +381,8 @@ void mxefi_conn_retry(struct mxefi_ep *ep)
 	while (ep->answers) {
 		struct mxefi_answer *answer = ep->answers;
 
-		if (!send_answer(answer->conn, answer->epoch, &answer->msg))
+		if (!send_answer(answer->conn, answer->epoch, &answer->msg,
+				 answer->data, answer->len))
 			break;
 		answer->conn->kept--;
 		ep->answers = answer->next;

@@ -185,12 +185,14 @@ bool mxefi_conn_wr_complete(struct mxefi_wr *wr, int err);
  * @conn: connection
  * @epoch: its epoch when the peer began to wait for the message
  * @msg: message
+ * @data: data after the message
+ * @len: their length in bytes, up to MXEFI_BUF_SIZE
  *
  * The message waits if no request is free, and is dropped if the connection has
  * failed since. If it cannot be sent, the connection is broken.
  */
 void mxefi_conn_send(struct mxefi_conn *conn, uint32_t epoch,
-		     const struct mxefi_msg *msg);
+		     const struct mxefi_msg *msg, const void *data, size_t len);
 
 /**
  * mxefi_conn_retry() - Continues what waits until a request is free.

@@ -159,7 +159,7 @@ struct mxefi_unexpected *mxefi_match_find(const struct mxefi_recv *recv)
 
 	for (u = q->unexpected; u; u = next) {
 		next = u->next;
-		if (u->msg.type == MXEFI_MSG_RTS &&
+		if (u->msg.type != MXEFI_MSG_EAGER &&
 		    !mxefi_conn_is_current(u->conn, u->epoch)) {
 			/* The sender has reported an error. */
 			mxefi_match_unlink(u);

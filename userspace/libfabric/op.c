@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "atomic_op.h"
 #include "cntr.h"
 #include "cq.h"
 #include "domain.h"
@@ -131,6 +132,52 @@ bool mxefi_op_wr_complete(struct mxefi_wr *wr, int err)
 	}
 	mxefi_op_put(op, err);
 	return true;
+}
+
+/* The compiler makes moves of the most frequent length. */
+static void copy(void *to, const uint8_t *from, size_t len)
+{
+	if (len == 8)
+		memcpy(to, from, 8);
+	else
+		memcpy(to, from, len);
+}
+
+void mxefi_op_store(const struct mxefi_op *op, size_t first,
+		    const uint8_t *elements, size_t count)
+{
+	size_t size = mxefi_type_size(op->datatype);
+
+	if (op->num_results == 1) {
+		copy((uint8_t *)op->results[0].addr + first * size, elements,
+		     count * size);
+		return;
+	}
+	for (size_t i = 0; i < op->num_results && count; i++) {
+		size_t n = op->results[i].count;
+
+		if (first >= n) {
+			first -= n;
+			continue;
+		}
+		n -= first;
+		if (n > count)
+			n = count;
+		copy((uint8_t *)op->results[i].addr + first * size, elements,
+		     n * size);
+		elements += n * size;
+		count -= n;
+		first = 0;
+	}
+}
+
+size_t mxefi_op_num_results(const struct mxefi_op *op)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < op->num_results; i++)
+		sum += op->results[i].count;
+	return sum;
 }
 
 uint64_t mxefi_op_cookie(struct mxefi_op *op)

@@ -114,6 +114,24 @@ void mxefi_op_free(struct mxefi_op *op);
 bool mxefi_op_wr_complete(struct mxefi_wr *wr, int err);
 
 /**
+ * mxefi_op_store() - Copies fetched elements to the result vector.
+ * @op: atomic
+ * @first: number of the first element
+ * @elements: elements
+ * @count: number of elements
+ */
+void mxefi_op_store(const struct mxefi_op *op, size_t first,
+		    const uint8_t *elements, size_t count);
+
+/**
+ * mxefi_op_num_results() - Counts the elements that an operation fetches.
+ * @op: operation
+ *
+ * Return: the number of elements, 0 for an operation that fetches none.
+ */
+size_t mxefi_op_num_results(const struct mxefi_op *op);
+
+/**
  * mxefi_op_cookie() - Names an operation, for a peer to return.
  * @op: operation
  *

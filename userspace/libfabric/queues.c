@@ -77,7 +77,7 @@ static void stop_peer(struct mxefi_conn *conn)
 		return;
 	conn->stops_peer = true;
 	conn->peer.ep->stops_peers = true;
-	mxefi_conn_send(conn, conn->epoch, &stop);
+	mxefi_conn_send(conn, conn->epoch, &stop, NULL, 0);
 }
 
 static void let_peers_go(struct mxefi_ep *ep)
@@ -90,7 +90,7 @@ static void let_peers_go(struct mxefi_ep *ep)
 		if (!conn->stops_peer)
 			continue;
 		conn->stops_peer = false;
-		mxefi_conn_send(conn, conn->epoch, &go);
+		mxefi_conn_send(conn, conn->epoch, &go, NULL, 0);
 	}
 }
 

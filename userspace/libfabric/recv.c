@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Receiving messages, tagged or not. send.c describes the protocol. */
+/*
+ * Receiving messages, tagged or not, and atomics to tagged receive buffers.
+ * send.c and atomic.c describe the protocol.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,15 +23,17 @@
 #include "route.h"
 #include "sizes.h"
 #include "srx.h"
+#include "tagged_atomic.h"
 #include "trigger.h"
 #include "wire.h"
 #include "wr.h"
 
 /* ---- answers ----------------------------------------------------------- */
 
-/* Tells the sender of a message that it was delivered. */
-static void send_fin(struct mxefi_conn *conn, uint32_t epoch,
-		     const struct mxefi_msg *msg, int err)
+/* Tells the sender of a message that it was delivered, with results. */
+static void send_results(struct mxefi_conn *conn, uint32_t epoch,
+			 const struct mxefi_msg *msg, int err,
+			 const uint8_t *results, size_t len)
 {
 	struct mxefi_msg fin = {
 		.type = MXEFI_MSG_FIN,
@@ -36,7 +41,13 @@ static void send_fin(struct mxefi_conn *conn, uint32_t epoch,
 		.err = (uint32_t)err,
 	};
 
-	mxefi_conn_send(conn, epoch, &fin);
+	mxefi_conn_send(conn, epoch, &fin, results, len);
+}
+
+static void send_fin(struct mxefi_conn *conn, uint32_t epoch,
+		     const struct mxefi_msg *msg, int err)
+{
+	send_results(conn, epoch, msg, err, NULL, 0);
 }
 
 /* ---- delivery ---------------------------------------------------------- */
@@ -71,6 +82,8 @@ static void set_message(struct fi_cq_err_entry *event,
 {
 	event->len = msg->len;
 	event->tag = msg->tag;
+	if (msg->type == MXEFI_MSG_ATOMIC)
+		event->flags |= FI_ATOMIC;
 	if (msg->flags & MXEFI_MSG_HAS_DATA) {
 		event->flags |= FI_REMOTE_CQ_DATA;
 		event->data = msg->data;
@@ -101,6 +114,9 @@ static void complete_recv(struct mxefi_recv *recv)
 	};
 
 	set_message(&event, &recv->msg);
+	/* An atomic that fails has changed nothing. */
+	if (recv->err && recv->msg.type == MXEFI_MSG_ATOMIC)
+		event.len = 0;
 	if (event.len > room) {
 		event.olen = event.len - room;
 		event.len = room;
@@ -229,6 +245,25 @@ static void on_room(struct mxefi_ep *ep)
 	}
 }
 
+/* Executes an atomic on its receive buffer. */
+static void execute(struct mxefi_recv *recv, const uint8_t *operands)
+{
+	uint8_t results[MXEFI_MAX_TAGGED_SIZE];
+	const struct mxefi_msg *msg = &recv->msg;
+	bool fetches = msg->atomic.form != MXEFI_BASE;
+
+	/* The initiator of an older epoch has reported an error. */
+	if (mxefi_conn_is_current(recv->conn, recv->epoch))
+		recv->err = mxefi_tagged_atomic_execute(msg, operands, recv->iov,
+							recv->iov_count,
+							results);
+	else
+		recv->err = FI_ECONNABORTED;
+	send_results(recv->conn, recv->epoch, msg, recv->err, results,
+		     fetches && !recv->err ? msg->len : 0);
+	complete_recv(recv);
+}
+
 static void deliver(struct mxefi_recv *recv, struct mxefi_conn *conn,
 		    uint32_t epoch, const struct mxefi_msg *msg,
 		    const uint8_t *data)
@@ -240,6 +275,10 @@ static void deliver(struct mxefi_recv *recv, struct mxefi_conn *conn,
 	recv->msg = *msg;
 	if (msg->type == MXEFI_MSG_RTS) {
 		start_reads(recv);
+		return;
+	}
+	if (msg->type == MXEFI_MSG_ATOMIC) {
+		execute(recv, data);
 		return;
 	}
 	for (size_t i = 0; i < recv->iov_count && left; i++) {
@@ -285,16 +324,43 @@ static void keep(struct mxefi_rx *rx, struct mxefi_conn *conn,
 	mxefi_match_keep(u);
 }
 
-static void on_fin(struct mxefi_conn *conn, const struct mxefi_msg *msg)
+static void on_fin(struct mxefi_conn *conn, const struct mxefi_msg *msg,
+		   const uint8_t *results, size_t len)
 {
 	struct mxefi_op *op = mxefi_op_find(conn->peer.ep, msg->cookie);
+	int err = (int)(msg->err & 0xffff);
+	size_t count;
 
 	if (!op || op->peer != &conn->peer || !op->wants_fin)
 		return;
+	count = mxefi_op_num_results(op);
+	if (count && !err) {
+		if (len == count * mxefi_type_size(op->datatype))
+			mxefi_op_store(op, 0, results, count);
+		else
+			err = FI_EREMOTEIO;
+	}
 	op->wants_fin = false;
-	mxefi_op_put(op, (int)(msg->err & 0xffff));
+	mxefi_op_put(op, err);
 	/* A fence may have waited for it. */
 	mxefi_peer_flush(&conn->peer);
+}
+
+/* Messages with data, messages to be read, and atomics. */
+static bool is_well_formed(const struct mxefi_msg *msg, size_t len)
+{
+	switch (msg->type) {
+	case MXEFI_MSG_EAGER:
+		return msg->len == len;
+	case MXEFI_MSG_RTS:
+		return !len && msg->flags & MXEFI_MSG_WANT_FIN &&
+		       msg->len <= MXEFI_MAX_MSG_SIZE;
+	case MXEFI_MSG_ATOMIC:
+		return msg->flags & MXEFI_MSG_WANT_FIN &&
+		       msg->flags & MXEFI_MSG_TAGGED;
+	default:
+		return false;
+	}
 }
 
 static void on_message(struct mxefi_conn *conn, const struct mxefi_msg *msg,
@@ -308,7 +374,7 @@ static void on_message(struct mxefi_conn *conn, const struct mxefi_msg *msg,
 	case MXEFI_MSG_PROBE:
 		return;
 	case MXEFI_MSG_FIN:
-		on_fin(conn, msg);
+		on_fin(conn, msg, data, len);
 		return;
 	case MXEFI_MSG_STOP:
 		conn->peer.is_stopped = true;
@@ -321,10 +387,7 @@ static void on_message(struct mxefi_conn *conn, const struct mxefi_msg *msg,
 		mxefi_conn_abort(conn, FI_ESHUTDOWN);
 		return;
 	}
-	if (!(msg->type == MXEFI_MSG_EAGER && msg->len == len) &&
-	    !(msg->type == MXEFI_MSG_RTS && !len &&
-	      msg->flags & MXEFI_MSG_WANT_FIN &&
-	      msg->len <= MXEFI_MAX_MSG_SIZE)) {
+	if (!is_well_formed(msg, len)) {
 		mxefi_info(FI_LOG_EP_DATA, "a malformed message is ignored\n");
 		return;
 	}
@@ -334,6 +397,14 @@ static void on_message(struct mxefi_conn *conn, const struct mxefi_msg *msg,
 		if (msg->flags & MXEFI_MSG_WANT_FIN)
 			send_fin(conn, conn->epoch, msg, FI_EINVAL);
 		return;
+	}
+	if (msg->type == MXEFI_MSG_ATOMIC) {
+		int err = mxefi_tagged_atomic_check(ep, msg, len);
+
+		if (err) {
+			send_fin(conn, conn->epoch, msg, err);
+			return;
+		}
 	}
 	rx = &ep->rxs[msg->rx_index];
 	recv = mxefi_match_arrival(rx, conn, msg);
@@ -390,7 +461,8 @@ static void on_broken(struct mxefi_conn *conn)
 static void discard(struct mxefi_unexpected *u)
 {
 	if (u->msg.flags & MXEFI_MSG_WANT_FIN)
-		send_fin(u->conn, u->epoch, &u->msg, 0);
+		send_fin(u->conn, u->epoch, &u->msg,
+			 u->msg.type == MXEFI_MSG_ATOMIC ? FI_ECANCELED : 0);
 	free(u);
 }
 

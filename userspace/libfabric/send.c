@@ -74,6 +74,16 @@ static ssize_t check(const struct mxefi_handle *by, uint64_t kind,
 	return (ssize_t)len;
 }
 
+void mxefi_send_submit(struct mxefi_op *op, struct mxefi_wr *wr, bool wants_fin)
+{
+	op->refs = 1 + wants_fin;
+	op->wants_fin = wants_fin;
+	wr->op = op;
+	wr->is_message = true;
+	wr->complete = mxefi_op_wr_complete;
+	mxefi_wr_submit(wr);
+}
+
 ssize_t mxefi_send_start(const struct mxefi_handle *by, uint64_t kind,
 			 const struct fi_msg_tagged *m, uint64_t flags,
 			 const struct mxefi_report *report)
@@ -100,7 +110,6 @@ ssize_t mxefi_send_start(const struct mxefi_handle *by, uint64_t kind,
 			    report);
 	if (!op)
 		return -FI_EAGAIN;
-	op->refs = 1;
 	if (kind == FI_TAGGED) {
 		msg.flags |= MXEFI_MSG_TAGGED;
 		msg.tag = m->tag;
@@ -121,14 +130,7 @@ ssize_t mxefi_send_start(const struct mxefi_handle *by, uint64_t kind,
 	}
 	if (!is_long)
 		gather(wr->buf + sizeof(msg), m->msg_iov, m->iov_count);
-	if (msg.flags & MXEFI_MSG_WANT_FIN) {
-		op->wants_fin = true;
-		op->refs++;
-	}
-	wr->op = op;
-	wr->is_message = true;
-	wr->complete = mxefi_op_wr_complete;
-	mxefi_wr_submit(wr);
+	mxefi_send_submit(op, wr, msg.flags & MXEFI_MSG_WANT_FIN);
 	return 0;
 }
 

@@ -12,7 +12,9 @@
 struct fi_msg_tagged;
 struct fid_ep;
 struct mxefi_handle;
+struct mxefi_op;
 struct mxefi_report;
+struct mxefi_wr;
 
 /**
  * mxefi_send() - Sends a message. Takes the lock itself.
@@ -41,6 +43,15 @@ ssize_t mxefi_send(struct fid_ep *ep, uint64_t kind,
 ssize_t mxefi_send_start(const struct mxefi_handle *by, uint64_t kind,
 			 const struct fi_msg_tagged *m, uint64_t flags,
 			 const struct mxefi_report *report);
+
+/**
+ * mxefi_send_submit() - Submits the request of an operation that is a message.
+ * @op: operation
+ * @wr: SEND of the message
+ * @wants_fin: true if the operation also waits for a FIN
+ */
+void mxefi_send_submit(struct mxefi_op *op, struct mxefi_wr *wr,
+		       bool wants_fin);
 
 /**
  * mxefi_send_buf() - Sends a message of one buffer. Takes the lock itself.

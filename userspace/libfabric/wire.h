@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <stdint.h>
 
-#define MXEFI_WIRE_MAGIC 0x6d786606	/* "mxf", version 6 */
+#define MXEFI_WIRE_MAGIC 0x6d786607	/* "mxf", version 7 */
 
 /*
  * The address of an endpoint, which fi_getname() returns. The id is random, so
@@ -85,6 +85,12 @@ enum mxefi_msg_type {
 	MXEFI_MSG_GO,		/* it may again */
 	MXEFI_MSG_PROBE,	/* ignored: only its acknowledgement matters */
 	MXEFI_MSG_ACCESS,	/* what the requests before have accessed */
+	/*
+	 * An atomic of len bytes to a tagged receive buffer, at the offset
+	 * addr. The operands follow, those to compare last. The FIN has the
+	 * results.
+	 */
+	MXEFI_MSG_ATOMIC,
 };
 
 enum {
@@ -107,7 +113,15 @@ struct mxefi_msg {
 	uint64_t len;		/* of the message or the accesses, in bytes */
 	uint64_t cookie;	/* of the sender, which a FIN returns */
 	uint64_t addr;
-	uint32_t rkey;		/* of addr, or that was accessed */
+	union {
+		uint32_t rkey;	/* of addr, or that was accessed */
+		struct {
+			uint8_t form;	/* enum mxefi_form */
+			uint8_t op;	/* enum fi_op */
+			uint8_t datatype; /* enum fi_datatype */
+			uint8_t unused;
+		} atomic;
+	};
 	uint32_t err;		/* FIN: errno of the receiver, or 0 */
 };
 

@@ -320,18 +320,20 @@ static enum ibv_wc_status execute_rdma(const struct target *t,
 static enum ibv_wc_status execute_atomic(const struct target *t,
 					 const struct send *s)
 {
-	uint64_t old, *word = (uint64_t *)(uintptr_t)s->remote_addr;
+	uint64_t *word = (uint64_t *)(uintptr_t)s->remote_addr;
+	uint64_t old = s->compare_add;
 
 	if (!(t->access & IBV_ACCESS_REMOTE_ATOMIC))
 		return IBV_WC_REM_INV_REQ_ERR;
 	if (!mr_allows(s->rkey, s->remote_addr, sizeof(old),
 		       IBV_ACCESS_REMOTE_ATOMIC))
 		return IBV_WC_REM_ACCESS_ERR;
-	old = *word;
+	/* IBV_ATOMIC_GLOB: also with respect to the CPU. */
 	if (s->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
-		*word += s->compare_add;
-	else if (old == s->compare_add)
-		*word = s->swap;
+		old = __atomic_fetch_add(word, old, __ATOMIC_SEQ_CST);
+	else
+		__atomic_compare_exchange_n(word, &old, s->swap, false,
+					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 	copy(s->sge, s->num_sge, (uint8_t *)&old, sizeof(old), false);
 	return IBV_WC_SUCCESS;
 }
@@ -684,7 +686,9 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 	(void)context;
 	*attr = (struct ibv_device_attr){
 		.max_srq = 100, .max_cqe = 32768, .max_qp_rd_atom = 16,
-		.max_qp_init_rd_atom = 16, .atomic_cap = IBV_ATOMIC_HCA,
+		.max_qp_init_rd_atom = 16,
+		.atomic_cap = fake_device.is_glob ? IBV_ATOMIC_GLOB :
+						   IBV_ATOMIC_HCA,
 	};
 	return 0;
 }

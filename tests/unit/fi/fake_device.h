@@ -20,6 +20,7 @@
 struct fake_device {
 	pthread_mutex_t lock;
 	bool has_dc;
+	bool is_glob;		/* reports IBV_ATOMIC_GLOB */
 	bool err_fails;		/* ibv_modify_qp() to the error state */
 	/* The first byte of SENDs that cannot be posted; -1: all can. */
 	int refused_send;

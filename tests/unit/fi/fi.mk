@@ -8,7 +8,7 @@ FI := userspace/libfabric
 ifeq ($(shell printf '\043include <rdma/providers/fi_prov.h>\n' | \
 	$(CC) $(CPPFLAGS) -xc -fsyntax-only - 2>/dev/null && echo yes),yes)
 FI_PROGS := t_fabric t_fabric_events t_fabric_loss t_fabric_scalable t_fabric_shared \
-	t_fabric_trigger
+	t_fabric_tagged t_fabric_trigger
 PROGS += $(FI_PROGS:%=fi/%) fi/t_fi_op
 endif
 

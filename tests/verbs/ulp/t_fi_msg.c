@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The provider mxe of libfabric: tagged messages and the ways to find them,
- * directed receives, and receives of several messages. This process has an
- * endpoint on each of the hosts of tools/two-hosts.
+ * directed receives, receives of several messages, and atomics to tagged
+ * receive buffers. This process has an endpoint on each of the hosts of
+ * tools/two-hosts.
  *
  * t_fi.sh runs it.
  */
 #include "random.h"
 #include "fi_end.h"
 
-#define CAPS (FI_MSG | FI_TAGGED | FI_MULTI_RECV | FI_DIRECTED_RECV)
+#define CAPS (FI_MSG | FI_TAGGED | FI_MULTI_RECV | FI_DIRECTED_RECV | FI_ATOMIC)
 #define LONG_SIZE 100000	/* bytes: read by the receiver */
 #define SHORT_SIZE 600
 
@@ -259,6 +260,55 @@ static void test_multi_recv(void)
 	ok(e.flags & FI_MULTI_RECV, "... that frees it");
 }
 
+static bool is_mxe(const struct end *e)
+{
+	return !strncmp(e->info->domain_attr->name, "mxe", 3);
+}
+
+/* Atomics of rxe are not atomic with respect to the CPU, so it refuses. */
+static void test_tagged_atomics(void)
+{
+	uint64_t words[4] = { 10, 20, 30, 40 }, add = 5, old = 0;
+	struct fi_ioc src = { &add, 1 }, result = { &old, 1 };
+	struct fi_rma_ioc target = { .addr = 16, .count = 1, .key = 77 };
+	struct fi_msg_atomic m = {
+		.msg_iov = &src, .iov_count = 1, .addr = to_b,
+		.rma_iov = &target, .rma_iov_count = 1, .datatype = FI_UINT64,
+		.op = FI_SUM, .context = &add,
+	};
+	const uint64_t form = FI_TAGGED | FI_FETCH_ATOMIC;
+	struct fi_atomic_attr attr = { 0 };
+	struct fi_cq_tagged_entry e;
+	int ret = fi_query_atomic(a.domain, FI_UINT64, FI_SUM, &attr, form);
+
+	is_int(ret, is_mxe(&a) ? 0 : -FI_EOPNOTSUPP,
+	       "fi_query_atomic() knows if the device has tagged atomics");
+	ret = (int)fi_fetch_atomicmsg(a.ep, &m, &result, NULL, 1, FI_TAGGED);
+	is_int(ret, is_mxe(&a) ? 0 : -FI_EOPNOTSUPP, "... and so does the call");
+	if (ret)
+		return;
+	if (!is_mxe(&b)) {
+		is_int(wait_one(a.cq, &add), FI_EOPNOTSUPP,
+		       "... and the target");
+		return;
+	}
+	/* It has arrived when a message behind it has. */
+	must(fi_recv(b.ep, in, 8, NULL, FI_ADDR_UNSPEC, in), "fi_recv");
+	must(fi_send(a.ep, out, 8, NULL, to_b, &a), "fi_send");
+	must(-wait_one(a.cq, &a), "wait for fi_send");
+	must(-wait_one(b.cq, in), "wait for fi_recv");
+	is_u64(words[2], 30, "a tagged atomic waits for its receive");
+	must(fi_trecv(b.ep, words, sizeof(words), NULL, FI_ADDR_UNSPEC, 77, 0,
+		      words), "fi_trecv");
+	is_int(receive(&e), 0, "... which completes");
+	ok(e.op_context == words && e.tag == 77 && e.len == 8 &&
+	   e.flags == (FI_TAGGED | FI_RECV | FI_ATOMIC),
+	   "... with the tag, the length and FI_ATOMIC");
+	is_int(wait_one(a.cq, &add), 0, "... as the atomic does");
+	ok(words[1] == 20 && words[2] == 35 && words[3] == 40 && old == 30,
+	   "... after it has changed the word at the offset");
+}
+
 int main(void)
 {
 	uint64_t seed = 5;
@@ -283,6 +333,7 @@ int main(void)
 	test_cancel();
 	test_directed();
 	test_multi_recv();
+	test_tagged_atomics();
 	is_int(fi_close(&other->fid), 0, "fi_close()");
 	is_int(close_end(&a), 0, "all objects of a host are closed");
 	is_int(close_end(&b), 0, "... and of the other one");
