@@ -72,7 +72,7 @@ pingpong()
 check 'fi_pingpong -p mxe -e rdm' pingpong rdm
 check 'fi_pingpong -p mxe -e msg' pingpong msg
 
-check 'tagged messages, peeks, directed and multiple receives' t_fi_msg
+check 'tagged messages and atomics, peeks, directed and multiple receives' t_fi_msg
 check 'connections of FI_EP_MSG' t_fi_cm
 check 'endpoints by node and service' t_fi_name
 check 'capabilities, and what programs open' t_fi_open
