@@ -118,7 +118,7 @@ int mxefi_tagged_atomic_execute(const struct mxefi_msg *msg,
 	size_t size = mxefi_type_size(type), len = msg->len;
 	void *elements[MXEFI_MAX_ATOMIC_COUNT];
 
-	/* The offset of a later element can only wrap if the first one fails. */
+	/* The offset of a later element only wraps if the first one fails. */
 	for (size_t i = 0; i < len / size; i++) {
 		elements[i] = find(iov, iov_count, msg->addr + i * size, size);
 		if (!elements[i])
