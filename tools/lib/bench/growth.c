@@ -2,16 +2,20 @@
 /*
  * bench-growth DEVICE REMOTE SUBJECT NUMBER...
  *
- * Measures fetch-and-adds of DEVICE, one at a time, that take another one of
- * many in turn: another region of REMOTE (SUBJECT "regions"), another address
- * (GID) of REMOTE by a queue pair to each ("hosts"), or another initiator, all
- * of which have a session with one target ("initiators").  Prints the mean for
- * each number, in the form of mxe-perf --json.  Leaves out numbers that a
- * device does not have.  The clock counts instructions in tools/vm --icount.
+ * Measures fetch-and-adds of DEVICE, one at a time, that take many objects in
+ * turn.  SUBJECT names the objects:
+ *
+ *	regions		regions of REMOTE, by one queue pair
+ *	hosts		addresses (GIDs) of REMOTE, by a queue pair to each
+ *	initiators	initiators of DC that have a session with one target
+ *
+ * Prints the mean for each number, in the form of mxe-perf --json.  Leaves out
+ * numbers that a device does not have.  The clock counts instructions in
+ * tools/vm --icount.
  */
 #include <inttypes.h>
 
-#include "dc.h"
+#include "adder.h"
 
 #define MIN_OPS 4000
 #define MIN_WARM_UP 1000
@@ -25,16 +29,12 @@ struct end {
  * struct subject - What there are many of.
  * @name: on the command line
  * @limit: returns how many the devices have
- * @make: makes number i
- * @qp: returns the queue pair of number i
- * @rkey: returns the key of the word of number i
+ * @make: makes number i, and sets qps[i] and rkeys[i]
  */
 struct subject {
 	const char *name;
 	int (*limit)(void);
 	void (*make)(int i);
-	struct ibv_qp_ex *(*qp)(int i);
-	uint32_t (*rkey)(int i);
 };
 
 static struct end a, b;
@@ -42,8 +42,9 @@ static struct ibv_mr *old_mr, *words_mr;
 static uint64_t old, *words;
 static struct ibv_ah *ah;
 static struct ibv_qp *target;
-static struct ibv_mr **regions;
+/* Of the operation that takes number i. Its word is words[i]. */
 static struct ibv_qp_ex **qps;
+static uint32_t *rkeys;
 
 static void open_end(struct end *end, const char *device)
 {
@@ -71,30 +72,9 @@ static struct ibv_device_attr query(const struct end *end)
 	return attr;
 }
 
-static struct ibv_qp *make_rc(struct end *end)
-{
-	struct ibv_qp_init_attr_ex attr = {
-		.qp_type = IBV_QPT_RC,
-		.pd = end->rc.pd,
-		.send_cq = end->cq,
-		.recv_cq = end->cq,
-		.cap = { .max_send_wr = 1, .max_send_sge = 1 },
-		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
-		.send_ops_flags = IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD,
-	};
-	struct ibv_qp *qp = ibv_create_qp_ex(end->rc.ctx, &attr);
-
-	if (!qp)
-		rc_fail("a queue pair cannot be created");
-	return qp;
-}
-
 static struct ibv_qp_ex *connect_rc(const struct rc_device *remote)
 {
-	struct ibv_qp *qp = make_rc(&a), *peer = make_rc(&b);
-
-	rc_connect(&a.rc, qp, remote, peer);
-	return ibv_qp_to_qp_ex(qp);
+	return adder_create_rc(&a.rc, a.cq, remote, b.cq);
 }
 
 /* ---- regions ------------------------------------------------------------- */
@@ -107,20 +87,8 @@ static int max_regions(void)
 
 static void make_region(int i)
 {
-	if (!i)
-		qps[0] = connect_rc(&b.rc);
-	regions[i] = reg_mr(&b, &words[i], sizeof(words[i]));
-}
-
-static struct ibv_qp_ex *only_qp(int i)
-{
-	(void)i;
-	return qps[0];
-}
-
-static uint32_t rkey_of_region(int i)
-{
-	return regions[i]->rkey;
+	qps[i] = i ? qps[0] : connect_rc(&b.rc);
+	rkeys[i] = reg_mr(&b, &words[i], sizeof(words[i]))->rkey;
 }
 
 /* ---- hosts --------------------------------------------------------------- */
@@ -141,17 +109,7 @@ static void make_host(int i)
 
 	rc_nth_gid(&remote, i);
 	qps[i] = connect_rc(&remote);
-}
-
-static struct ibv_qp_ex *qp_of(int i)
-{
-	return qps[i];
-}
-
-static uint32_t common_rkey(int i)
-{
-	(void)i;
-	return words_mr->rkey;
+	rkeys[i] = words_mr->rkey;
 }
 
 /* ---- initiators ---------------------------------------------------------- */
@@ -168,52 +126,43 @@ static void make_initiator(int i)
 		ah = dc_ah(&a.rc, &b.rc);
 	}
 	qps[i] = ibv_qp_to_qp_ex(dc_initiator(&a.rc, &b.rc, a.cq));
+	rkeys[i] = words_mr->rkey;
 }
 
 static const struct subject subjects[] = {
-	{ "regions", max_regions, make_region, only_qp, rkey_of_region },
-	{ "hosts", max_hosts, make_host, qp_of, common_rkey },
-	{ "initiators", max_initiators, make_initiator, qp_of, common_rkey },
+	{ "regions", max_regions, make_region },
+	{ "hosts", max_hosts, make_host },
+	{ "initiators", max_initiators, make_initiator },
 };
 
 /* ---- operations ---------------------------------------------------------- */
 
 static void add(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t *word)
 {
-	struct ibv_wc wc;
-
-	ibv_wr_start(qp);
-	qp->wr_flags = IBV_SEND_SIGNALED;
-	ibv_wr_atomic_fetch_add(qp, rkey, (uintptr_t)word, 1);
+	adder_begin(qp, rkey, word);
 	if (target)
 		dc_send_to(qp, ah, target);
-	ibv_wr_set_sge(qp, old_mr->lkey, (uintptr_t)&old, sizeof(old));
-	if (ibv_wr_complete(qp))
-		rc_fail("an operation cannot be posted");
-	while (!ibv_poll_cq(a.cq, 1, &wc))
-		;
-	if (wc.status != IBV_WC_SUCCESS)
-		rc_fail(ibv_wc_status_str(wc.status));
+	adder_end(qp, a.cq, old_mr, &old);
 	if (old + 1 != *word)
 		rc_fail("an operation returned a wrong value");
 }
 
-static void operate(const struct subject *s, int n, int ops)
+static void operate(int n, int ops)
 {
 	for (int i = 0; i < ops; i++)
-		add(s->qp(i % n), s->rkey(i % n), &words[i % n]);
+		add(qps[i % n], rkeys[i % n], &words[i % n]);
 }
 
 /* Prints the mean of operations on n. */
-static void measure(const struct subject *s, int n, const char *separator)
+static void measure(int n, const char *separator)
 {
 	int ops = 2 * n > MIN_OPS ? 2 * n : MIN_OPS;
 	uint64_t mark;
 
 	/* The first operations take a slower path. */
-	operate(s, n, n > MIN_WARM_UP ? n : MIN_WARM_UP);
+	operate(n, n > MIN_WARM_UP ? n : MIN_WARM_UP);
 	mark = rc_now();
-	operate(s, n, ops);
+	operate(n, ops);
 	printf("%s\n  { \"op\": \"%d\", \"per_op\": %" PRIu64 " }", separator, n,
 	       (rc_now() - mark) / (uint64_t)ops);
 	fflush(stdout);
@@ -241,9 +190,9 @@ int main(int argc, char **argv)
 	limit = s->limit();
 	most = atoi(argv[argc - 1]);
 	words = calloc((size_t)most, sizeof(*words));
-	regions = calloc((size_t)most, sizeof(struct ibv_mr *));
 	qps = calloc((size_t)most, sizeof(struct ibv_qp_ex *));
-	if (!words || !regions || !qps)
+	rkeys = calloc((size_t)most, sizeof(*rkeys));
+	if (!words || !qps || !rkeys)
 		rc_fail("no memory, or a number is wrong");
 	old_mr = reg_mr(&a, &old, sizeof(old));
 	words_mr = reg_mr(&b, words, (size_t)most * sizeof(*words));
@@ -255,7 +204,7 @@ int main(int argc, char **argv)
 			rc_fail("the numbers have to increase");
 		while (made < n)
 			s->make(made++);
-		measure(s, n, i == 4 ? "" : ",");
+		measure(n, i == 4 ? "" : ",");
 	}
 	printf(" ] }\n");
 	return 0;

@@ -8,7 +8,7 @@
  */
 #include <fcntl.h>
 
-#include "dc.h"
+#include "adder.h"
 #include "one.h"
 
 struct end {
@@ -40,39 +40,6 @@ static void open_end(struct end *end, const char *device, uint64_t *mem)
 
 /* ---- queue pairs --------------------------------------------------------- */
 
-static struct ibv_qp_init_attr_ex init_attr(const struct end *end, enum ibv_qp_type type)
-{
-	return (struct ibv_qp_init_attr_ex) {
-		.qp_type = type,
-		.pd = end->rc.pd,
-		.send_cq = end->cq,
-		.recv_cq = end->cq,
-		.cap = { .max_send_wr = 1, .max_send_sge = 1 },
-		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
-		.send_ops_flags = IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD,
-	};
-}
-
-static struct ibv_qp *make_sender(enum ibv_qp_type type)
-{
-	struct ibv_qp_init_attr_ex attr = init_attr(&a, type);
-	struct ibv_qp *qp = ibv_create_qp_ex(a.rc.ctx, &attr);
-
-	must("a queue pair cannot be created", !!qp);
-	return qp;
-}
-
-static void make_rc(void)
-{
-	struct ibv_qp_init_attr_ex attr = init_attr(&b, IBV_QPT_RC);
-	struct ibv_qp *qp = make_sender(IBV_QPT_RC), *peer;
-
-	peer = ibv_create_qp_ex(b.rc.ctx, &attr);
-	must("a queue pair cannot be created", !!peer);
-	rc_connect(&a.rc, qp, &b.rc, peer);
-	initiator = ibv_qp_to_qp_ex(qp);
-}
-
 static void make_xrc(void)
 {
 	struct ibv_xrcd_init_attr domain = {
@@ -96,7 +63,7 @@ static void make_xrc(void)
 		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
 		.xrcd = xrcd,
 	};
-	struct ibv_qp *qp = make_sender(IBV_QPT_XRC_SEND), *target;
+	struct ibv_qp *qp = adder_create(&a.rc, a.cq, IBV_QPT_XRC_SEND), *target;
 
 	target = srq ? ibv_create_qp_ex(b.rc.ctx, &attr) : NULL;
 	must("no target of XRC", target && !ibv_get_srq_num(srq, &xrc_srqn));
@@ -123,21 +90,12 @@ static void make_dc(void)
 
 static void begin(void)
 {
-	ibv_wr_start(initiator);
-	initiator->wr_flags = IBV_SEND_SIGNALED;
-	ibv_wr_atomic_fetch_add(initiator, b.mr->rkey, (uintptr_t)&word, 1);
+	adder_begin(initiator, b.mr->rkey, &word);
 }
 
 static uint64_t end(void)
 {
-	struct ibv_wc wc;
-
-	ibv_wr_set_sge(initiator, a.mr->lkey, (uintptr_t)&old, sizeof(old));
-	must("an operation cannot be posted", !ibv_wr_complete(initiator));
-	while (!ibv_poll_cq(a.cq, 1, &wc))
-		;
-	if (wc.status != IBV_WC_SUCCESS)
-		rc_fail(ibv_wc_status_str(wc.status));
+	adder_end(initiator, a.cq, a.mr, &old);
 	return old;
 }
 
@@ -185,7 +143,7 @@ int main(int argc, char **argv)
 	bench.n = strtoul(argv[3], NULL, 0);
 	open_end(&a, argv[1], &old);
 	open_end(&b, argv[2], &word);
-	make_rc();
+	initiator = adder_create_rc(&a.rc, a.cq, &b.rc, b.cq);
 	next = bench_run(&bench, "rc", next, add_rc);
 	make_xrc();
 	next = bench_run(&bench, "xrc", next, add_xrc);
