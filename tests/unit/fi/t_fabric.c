@@ -10,6 +10,7 @@
 #include "fake_device.h"
 #include "fi_end.h"
 #include "match.h"
+#include "random.h"
 #include "sizes.h"
 #include "wire.h"
 
@@ -1010,7 +1011,7 @@ static int count_early(int num, int *completed)
 	return early;
 }
 
-static void test_fence_model(unsigned int seed, bool dc)
+static void test_fence_model(uint64_t seed, bool dc)
 {
 	int num = 0, completed = 0, early = 0, wrong = 0;
 
@@ -1022,7 +1023,7 @@ static void test_fence_model(unsigned int seed, bool dc)
 		       FI_REMOTE_WRITE | FI_REMOTE_READ, 0, 0, 0, &model.mr,
 		       NULL), "fi_mr_reg");
 	while (completed >= 0 && completed < NUM_MODEL) {
-		unsigned int r = (seed = seed * 1103515245 + 12345) >> 16;
+		unsigned int r = (unsigned int)random_next(&seed);
 
 		if (r % 7 == 0 || num == NUM_MODEL) {
 			fake_device_set(reads_stop, r & 64 && num < NUM_MODEL);
@@ -1078,7 +1079,7 @@ int main(void)
 	test_fence(true);
 	test_fence_messages(false);
 	test_fence_messages(true);
-	for (unsigned int seed = 1; seed <= 4; seed++)
+	for (uint64_t seed = 1; seed <= 4; seed++)
 		test_fence_model(seed, seed % 2);
 	test_late_answer(IBV_QPS_SQD);
 	test_late_answer(IBV_QPS_ERR);

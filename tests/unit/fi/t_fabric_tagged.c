@@ -7,6 +7,7 @@
 #include <rdma/fi_trigger.h>
 #include "fake_device.h"
 #include "fi_end.h"
+#include "random.h"
 
 #define CAPS (FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_TRIGGER)
 #define WORDS 8
@@ -56,6 +57,18 @@ static struct atomic sum(uint64_t offset, uint64_t tag)
 	};
 }
 
+/* Registers a word. Returns a SUM of 5 to it that needs no receive. */
+static struct atomic untagged_sum(uint64_t *word, struct fid_mr **mr)
+{
+	struct atomic t = sum((uintptr_t)word, 0);
+
+	must(fi_mr_reg(b.domain, word, 8, FI_REMOTE_WRITE, 0, 0, 0, mr, NULL),
+	     "fi_mr_reg");
+	t.tag = fi_mr_key(*mr);
+	t.flags = 0;
+	return t;
+}
+
 static ssize_t start(struct atomic *t)
 {
 	struct fi_ioc src = { t->src, t->count }, cmp = { t->cmp, t->count };
@@ -102,7 +115,7 @@ static bool is_quiet(void)
 	return true;
 }
 
-/* ---- what is supported -------------------------------------------------- */
+/* ---- queries ------------------------------------------------------------ */
 
 static int query(enum fi_datatype type, enum fi_op op, uint64_t flags)
 {
@@ -308,16 +321,12 @@ static void test_rights(void)
 
 static void test_fence(void)
 {
-	struct atomic t = sum(0, 1), later = sum(0, 0);
+	struct atomic t = sum(0, 1), later;
 	static uint64_t word;
 	struct fid_mr *mr;
 
 	open_pair(CAPS, CAPS);
-	must(fi_mr_reg(b.domain, &word, 8, FI_REMOTE_WRITE, 0, 0, 0, &mr, NULL),
-	     "fi_mr_reg");
-	later.offset = (uintptr_t)&word;
-	later.tag = fi_mr_key(mr);
-	later.flags = 0;
+	later = untagged_sum(&word, &mr);
 	must(start(&t), "start");
 	must(start(&later), "start");
 	is_int(wait_one(a.cq, &later), 0, "an atomic that waits holds up nothing");
@@ -470,18 +479,14 @@ static int drain(struct fid_cq *cq)
 static void test_atomicity(void)
 {
 	static uint64_t word;
-	struct atomic tagged = sum(0, 1), direct = sum(0, 0);
+	struct atomic tagged = sum(0, 1), direct;
 	int started = 0, ended = 0, received = 0;
 	struct fid_mr *mr;
 	pthread_t thread;
 	void *added;
 
 	open_pair(CAPS, CAPS);
-	must(fi_mr_reg(b.domain, &word, 8, FI_REMOTE_WRITE, 0, 0, 0, &mr, NULL),
-	     "fi_mr_reg");
-	direct.offset = (uintptr_t)&word;
-	direct.tag = fi_mr_key(mr);
-	direct.flags = 0;
+	direct = untagged_sum(&word, &mr);
 	must(-pthread_create(&thread, NULL, add_by_cpu, &word), "pthread_create");
 	/* Not before the thread runs. */
 	while (!__atomic_load_n(&word, __ATOMIC_SEQ_CST))
@@ -564,13 +569,7 @@ static void match(int tag)
 	}
 }
 
-static unsigned int next_random(unsigned int *seed)
-{
-	*seed = *seed * 1103515245 + 12345;
-	return *seed >> 16;
-}
-
-static void add_op(int tag, unsigned int *seed)
+static void add_op(int tag, uint64_t *seed)
 {
 	static const enum fi_op ops[3][4] = {
 		{ FI_SUM, FI_MAX, FI_BXOR, FI_ATOMIC_WRITE },
@@ -580,15 +579,15 @@ static void add_op(int tag, unsigned int *seed)
 	int n = model.num_ops;
 	struct atomic *t = &model.ops[n];
 
-	*t = sum(8 * (next_random(seed) % 4), (uint64_t)tag);
-	t->form = (int)(next_random(seed) % 3);
-	t->op = ops[t->form][next_random(seed) % 4];
-	t->count = 1 + next_random(seed) % 4;
-	if (!(next_random(seed) % 8))
+	*t = sum(8 * (random_next(seed) % 4), (uint64_t)tag);
+	t->form = (int)(random_next(seed) % 3);
+	t->op = ops[t->form][random_next(seed) % 4];
+	t->count = 1 + random_next(seed) % 4;
+	if (!(random_next(seed) % 8))
 		t->flags |= FI_FENCE;
 	for (int i = 0; i < WORDS; i++) {
-		t->src[i] = next_random(seed) % 8;
-		t->cmp[i] = next_random(seed) % 8;
+		t->src[i] = random_next(seed) % 8;
+		t->cmp[i] = random_next(seed) % 8;
 	}
 	if (start(t))
 		return;
@@ -597,12 +596,12 @@ static void add_op(int tag, unsigned int *seed)
 	match(tag);
 }
 
-static void add_buf(int tag, unsigned int *seed)
+static void add_buf(int tag, uint64_t *seed)
 {
 	int r = model.num_bufs++;
 
 	for (int i = 0; i < WORDS; i++)
-		model.want[r][i] = next_random(seed) % 8;
+		model.want[r][i] = random_next(seed) % 8;
 	memcpy(model.bufs[r], model.want[r], sizeof(model.bufs[r]));
 	must(fi_trecv(b.ep, model.bufs[r], sizeof(model.bufs[r]), NULL,
 		      FI_ADDR_UNSPEC, (uint64_t)tag, 0, model.bufs[r]),
@@ -611,7 +610,7 @@ static void add_buf(int tag, unsigned int *seed)
 	match(tag);
 }
 
-/* Compares what has completed, which nothing changes any more. */
+/* Compares the results and the buffers that have completed. */
 static void check_model(void)
 {
 	struct fi_cq_tagged_entry e;
@@ -636,20 +635,20 @@ static void check_model(void)
 	}
 }
 
-static void test_model(unsigned int seed)
+static void test_model(uint64_t seed)
 {
 	uint64_t end_ms;
 
 	memset(&model, 0, sizeof(model));
 	open_pair(CAPS, CAPS);
 	for (int i = 0; i < NUM; i++) {
-		int tag = (int)(next_random(&seed) % TAGS);
+		int tag = (int)(random_next(&seed) % TAGS);
 
-		if (next_random(&seed) % 2)
+		if (random_next(&seed) % 2)
 			add_op(tag, &seed);
 		else
 			add_buf(tag, &seed);
-		if (!(next_random(&seed) % 4))
+		if (!(random_next(&seed) % 4))
 			check_model();
 	}
 	/* A receive for each operation, so that all end. */
@@ -682,7 +681,7 @@ int main(void)
 	test_no_requests();
 	test_loss();
 	test_atomicity();
-	for (unsigned int seed = 1; seed <= 8; seed++)
+	for (uint64_t seed = 1; seed <= 8; seed++)
 		test_model(seed);
 	test_removal();
 	return done_testing();

@@ -24,33 +24,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "nl.h"
+#include "random.h"
 
 #define PORT 4100
 #define CHUNK 65536
 #define MIB (1024 * 1024)
 
-/* Generates the data of both directions (SplitMix64). */
-static uint64_t word(uint64_t *seed)
-{
-	uint64_t z = (*seed += 0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return z ^ z >> 31;
-}
-
 static void fail(const char *what)
 {
 	perror(what);
 	exit(1);
-}
-
-static void fill(uint64_t *buf, uint64_t *seed)
-{
-	size_t i;
-
-	for (i = 0; i < CHUNK / sizeof(*buf); i++)
-		buf[i] = word(seed);
 }
 
 static struct sockaddr_in address(const char *ip)
@@ -203,11 +186,11 @@ static int connected(const char *ip)
 /* Sends @chunks of data, or until sending fails. */
 static void send_chunks(int fd, uint64_t chunks)
 {
-	static uint64_t buf[CHUNK / sizeof(uint64_t)];
+	static uint8_t buf[CHUNK];
 	uint64_t seed = 1;
 
 	for (; chunks; chunks--) {
-		fill(buf, &seed);
+		random_fill(&seed, buf, CHUNK);
 		if (write_all(fd, buf, CHUNK))
 			exit(1);
 	}
@@ -215,14 +198,14 @@ static void send_chunks(int fd, uint64_t chunks)
 	exit(0);
 }
 
-/* Returns the number of chunks that came back, all of which are correct. */
+/* Returns the number of chunks that came back. Exits if one is wrong. */
 static uint64_t receive_chunks(int fd)
 {
-	static uint64_t got[CHUNK / sizeof(uint64_t)], want[CHUNK / sizeof(uint64_t)];
+	static uint8_t got[CHUNK], want[CHUNK];
 	uint64_t chunks = 0, seed = 1;
 
 	while (recv(fd, got, CHUNK, MSG_WAITALL) == CHUNK) {
-		fill(want, &seed);
+		random_fill(&seed, want, CHUNK);
 		if (memcmp(got, want, CHUNK)) {
 			fprintf(stderr, "chunk %llu differs\n",
 				(unsigned long long)chunks);
