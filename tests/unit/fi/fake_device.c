@@ -469,14 +469,17 @@ static int req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 }
 
 /* Counts a SEND. Returns true if it cannot be posted. */
-static bool is_refused(const struct send *s)
+static bool is_refused(struct send *s)
 {
+	void *message = (void *)(uintptr_t)s->sge[0].addr;
 	uint8_t first;
 
 	if (s->opcode != IBV_WR_SEND || !s->num_sge)
 		return false;
-	first = *(uint8_t *)(uintptr_t)s->sge[0].addr;
+	first = *(uint8_t *)message;
 	fake_device.num_sends[first]++;
+	if (fake_device.forge_send)
+		fake_device.forge_send(message, &s->sge[0].length);
 	return fake_device.refused_send == first;
 }
 

@@ -24,6 +24,11 @@ struct fake_device {
 	bool err_fails;		/* ibv_modify_qp() to the error state */
 	/* The first byte of SENDs that cannot be posted; -1: all can. */
 	int refused_send;
+	/*
+	 * Changes a SEND of a connection and its length when it is posted, as a
+	 * hostile peer could; or NULL.
+	 */
+	void (*forge_send)(void *message, uint32_t *len);
 	/* SENDs of connections that were posted, by their first byte. */
 	unsigned int num_sends[256];
 	bool reads_stop;	/* RDMA READs are not executed */

@@ -8,6 +8,7 @@
 #include "fake_device.h"
 #include "fi_end.h"
 #include "random.h"
+#include "wire.h"
 
 #define CAPS (FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_TRIGGER)
 #define WORDS 8
@@ -314,6 +315,144 @@ static void test_rights(void)
 	must(fi_tsend(a.ep, t.src, 8, NULL, to_b, 1, &t), "fi_tsend");
 	is_int(wait_one(b.cq, &posted), 0, "... for a message");
 	is_int(wait_one(a.cq, &t), 0, "... of the same connection");
+	close_pair();
+}
+
+/* ---- forged messages ---------------------------------------------------- */
+
+static void forge_form(void *message, uint32_t *len)
+{
+	struct mxefi_msg *msg = message;
+
+	(void)len;
+	if (msg->type == MXEFI_MSG_ATOMIC)
+		msg->atomic.form = 3;
+}
+
+static void forge_op(void *message, uint32_t *len)
+{
+	struct mxefi_msg *msg = message;
+
+	(void)len;
+	if (msg->type == MXEFI_MSG_ATOMIC)
+		msg->atomic.op = 255;
+}
+
+static void forge_datatype(void *message, uint32_t *len)
+{
+	struct mxefi_msg *msg = message;
+
+	(void)len;
+	if (msg->type == MXEFI_MSG_ATOMIC)
+		msg->atomic.datatype = 255;
+}
+
+/* Claims a length, and has operands of another. */
+static void forge_len(void *message, uint32_t *len, uint32_t claims, uint32_t has)
+{
+	struct mxefi_msg *msg = message;
+
+	if (msg->type != MXEFI_MSG_ATOMIC)
+		return;
+	msg->len = claims;
+	*len = (uint32_t)sizeof(*msg) + has;
+}
+
+static void forge_short(void *message, uint32_t *len)
+{
+	forge_len(message, len, 16, 8);
+}
+
+static void forge_long(void *message, uint32_t *len)
+{
+	forge_len(message, len, 65 * 8, 65 * 8);
+}
+
+static void forge_part(void *message, uint32_t *len)
+{
+	forge_len(message, len, 4, 4);
+}
+
+static void forge_empty(void *message, uint32_t *len)
+{
+	forge_len(message, len, 0, 0);
+}
+
+static void forge_no_fin(void *message, uint32_t *len)
+{
+	struct mxefi_msg *msg = message;
+
+	(void)len;
+	if (msg->type == MXEFI_MSG_ATOMIC)
+		msg->flags &= (typeof(msg->flags))~MXEFI_MSG_WANT_FIN;
+}
+
+static void forge_untagged(void *message, uint32_t *len)
+{
+	struct mxefi_msg *msg = message;
+
+	(void)len;
+	if (msg->type != MXEFI_MSG_ATOMIC)
+		return;
+	msg->flags &= (typeof(msg->flags))~MXEFI_MSG_TAGGED;
+	msg->tag = 0;	/* as in messages without one */
+}
+
+/* The results of an atomic, without their last byte. */
+static void forge_results(void *message, uint32_t *len)
+{
+	struct mxefi_msg *msg = message;
+
+	if (msg->type == MXEFI_MSG_FIN && *len > sizeof(*msg))
+		(*len)--;
+}
+
+/* A target refuses what a correct initiator does not send. */
+static void test_forged(void)
+{
+	static const struct {
+		void (*forge)(void *message, uint32_t *len);
+		int err;
+		const char *name;
+	} refused[] = {
+		{ forge_form, FI_EINVAL, "a form that does not exist" },
+		{ forge_op, FI_EOPNOTSUPP, "an operation that does not exist" },
+		{ forge_datatype, FI_EOPNOTSUPP, "a datatype that does not exist" },
+		{ forge_short, FI_EINVAL, "fewer operands than the length" },
+		{ forge_long, FI_EINVAL, "65 elements" },
+		{ forge_part, FI_EINVAL, "a part of an element" },
+		{ forge_empty, FI_EINVAL, "no element" },
+	};
+	struct atomic t = sum(0, 1);
+	uint64_t before[WORDS];
+
+	open_pair(CAPS, CAPS);
+	t.form = 1;
+	memcpy(before, buf, sizeof(buf));
+	post(1);
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		fake_device_set(forge_send, refused[i].forge);
+		must(start(&t), "start");
+		is_int(wait_one(a.cq, &t), refused[i].err, "%s: refused",
+		       refused[i].name);
+		ok(!memcmp(before, buf, sizeof(buf)) && has_none(b.cq),
+		   "... and nothing changes");
+	}
+	fake_device_set(forge_send, forge_results);
+	must(start(&t), "start");
+	is_int(wait_one(a.cq, &t), FI_EREMOTEIO, "a part of the results fails");
+	is_u64(t.result[0], 0, "... and stores none");
+	is_int(wait_one(b.cq, &posted), 0, "... after the execution");
+
+	post(1);
+	must(fi_recv(b.ep, buf, sizeof(buf), NULL, FI_ADDR_UNSPEC, buf), "fi_recv");
+	fake_device_set(forge_send, forge_no_fin);
+	must(start(&t), "start");
+	fake_device_set(forge_send, forge_untagged);
+	must(start(&t), "start");
+	ok(is_quiet() && buf[0] == before[0] + 5,
+	   "without the flags, an atomic is ignored");
+	fake_device_set(forge_send, NULL);
 	close_pair();
 }
 
@@ -676,6 +815,7 @@ int main(void)
 	test_forms();
 	test_errors();
 	test_rights();
+	test_forged();
 	test_fence();
 	test_trigger();
 	test_no_requests();
