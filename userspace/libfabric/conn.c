@@ -321,6 +321,12 @@ static const struct mxefi_channel channel = {
 
 /* ---- messages that no operation has ------------------------------------- */
 
+/*
+ * A peer waits for one answer to each of its operations. As many again may be
+ * of an older epoch, or stop the peer and let it go.
+ */
+#define MAX_WAITING (2 * MXEFI_TX_SIZE)
+
 /* A message that waits until a request is free. */
 struct mxefi_answer {
 	struct mxefi_answer *next;
@@ -361,6 +367,11 @@ void mxefi_conn_send(struct mxefi_conn *conn, uint32_t epoch,
 	/* The order is kept. */
 	if (!ep->answers && send_answer(conn, epoch, msg, data, len))
 		return;
+	if (conn->waiting_answers == MAX_WAITING) {
+		mxefi_warn(FI_LOG_EP_DATA, "a peer takes no answers\n");
+		mxefi_conn_abort(conn, FI_EREMOTEIO);
+		return;
+	}
 	answer = malloc(sizeof(*answer) + len);
 	if (!answer) {
 		/* The peer must not wait forever. */
@@ -369,6 +380,7 @@ void mxefi_conn_send(struct mxefi_conn *conn, uint32_t epoch,
 		return;
 	}
 	conn->kept++;
+	conn->waiting_answers++;
 	*answer = (struct mxefi_answer){ NULL, conn, epoch, *msg, len };
 	if (len)
 		memcpy(answer->data, data, len);
@@ -385,6 +397,7 @@ void mxefi_conn_retry(struct mxefi_ep *ep)
 				 answer->data, answer->len))
 			break;
 		answer->conn->kept--;
+		answer->conn->waiting_answers--;
 		ep->answers = answer->next;
 		if (!ep->answers)
 			ep->answers_tail = &ep->answers;

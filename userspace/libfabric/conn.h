@@ -48,6 +48,7 @@ struct mxefi_conn {
 	bool stops_peer;		/* which is to send no messages */
 	/* Messages of the peer that are kept, or have answers that wait. */
 	unsigned int kept;
+	unsigned int waiting_answers;	/* of the latter */
 	uint64_t hello_ms;		/* time of the last hello */
 	uint64_t since_ms;		/* time of the last change of state */
 	uint64_t probe_ms;		/* time of the last check of the peer */
@@ -189,7 +190,8 @@ bool mxefi_conn_wr_complete(struct mxefi_wr *wr, int err);
  * @len: their length in bytes, up to MXEFI_BUF_SIZE
  *
  * The message waits if no request is free, and is dropped if the connection has
- * failed since. If it cannot be sent, the connection is broken.
+ * failed since. If it cannot be kept, or more of them wait than a peer can wait
+ * for, the connection is broken.
  */
 void mxefi_conn_send(struct mxefi_conn *conn, uint32_t epoch,
 		     const struct mxefi_msg *msg, const void *data, size_t len);

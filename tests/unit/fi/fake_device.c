@@ -21,6 +21,7 @@
 struct fake_device fake_device = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.refused_send = -1,
+	.stopped_send = -1,
 };
 
 struct recv {
@@ -195,6 +196,14 @@ static bool lkeys_allow(const struct send *s, unsigned int access)
 }
 
 /* ---- executing requests ------------------------------------------------ */
+
+/* Returns the first byte of a SEND, or -1. */
+static int first_byte(const struct send *s)
+{
+	if (s->opcode != IBV_WR_SEND || !s->num_sge)
+		return -1;
+	return *(uint8_t *)(uintptr_t)s->sge[0].addr;
+}
 
 static struct qp *find_qp(uint32_t num)
 {
@@ -382,7 +391,9 @@ static bool step(struct qp *qp)
 	struct target t;
 
 	if ((s->opcode == IBV_WR_RDMA_READ && fake_device.reads_stop) ||
-	    (is_atomic(s->opcode) && fake_device.atomics_stop))
+	    (is_atomic(s->opcode) && fake_device.atomics_stop) ||
+	    (fake_device.stopped_send >= 0 &&
+	     fake_device.stopped_send == first_byte(s)))
 		return false;
 	if (s->executed) {
 		wc.status = IBV_WC_SUCCESS;
@@ -471,15 +482,14 @@ static int req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 /* Counts a SEND. Returns true if it cannot be posted. */
 static bool is_refused(struct send *s)
 {
-	void *message = (void *)(uintptr_t)s->sge[0].addr;
-	uint8_t first;
+	int first = first_byte(s);
 
-	if (s->opcode != IBV_WR_SEND || !s->num_sge)
+	if (first < 0)
 		return false;
-	first = *(uint8_t *)message;
 	fake_device.num_sends[first]++;
 	if (fake_device.forge_send)
-		fake_device.forge_send(message, &s->sge[0].length);
+		fake_device.forge_send((void *)(uintptr_t)s->sge[0].addr,
+				       &s->sge[0].length);
 	return fake_device.refused_send == first;
 }
 

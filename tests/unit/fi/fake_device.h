@@ -24,6 +24,8 @@ struct fake_device {
 	bool err_fails;		/* ibv_modify_qp() to the error state */
 	/* The first byte of SENDs that cannot be posted; -1: all can. */
 	int refused_send;
+	/* The first byte of SENDs that are not executed; -1: all are. */
+	int stopped_send;
 	/*
 	 * Changes a SEND of a connection and its length when it is posted, as a
 	 * hostile peer could; or NULL.

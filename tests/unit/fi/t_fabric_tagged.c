@@ -545,6 +545,23 @@ static void test_removal(void)
 	fake_device.removed = false;
 }
 
+/* Takes all requests of the target, by operations on a peer that is absent. */
+static void take_requests(void)
+{
+	static uint64_t ones[64];
+	uint8_t name[64];
+	size_t len = sizeof(name);
+	fi_addr_t nobody;
+
+	/* The last bytes of an address are the id. */
+	must(fi_getname(&a.ep->fid, name, &len), "fi_getname");
+	name[len - 8] += 2;
+	must(fi_av_insert(b.av, name, 1, &nobody, 0, NULL) - 1, "fi_av_insert");
+	while (!fi_atomic(b.ep, ones, 64, NULL, nobody, 0, 0, FI_UINT64, FI_SUM,
+			  ones))
+		;
+}
+
 /*
  * When operations take all requests, more results than requests are reserved
  * wait, and the initiators get them.
@@ -552,11 +569,7 @@ static void test_removal(void)
 static void test_no_requests(void)
 {
 	static struct atomic ops[100];
-	static uint64_t ones[64];
 	const int num = 100;
-	uint8_t name[64];
-	size_t len = sizeof(name);
-	fi_addr_t nobody;
 	int wrong = 0;
 
 	open_pair(CAPS, CAPS);
@@ -566,13 +579,7 @@ static void test_no_requests(void)
 		must(start(&ops[i]), "start");
 	}
 	ok(is_quiet(), "%d atomics wait", num);
-	/* The last bytes of an address are the id. */
-	must(fi_getname(&a.ep->fid, name, &len), "fi_getname");
-	name[len - 8] += 2;
-	must(fi_av_insert(b.av, name, 1, &nobody, 0, NULL) - 1, "fi_av_insert");
-	while (!fi_atomic(b.ep, ones, 64, NULL, nobody, 0, 0, FI_UINT64, FI_SUM,
-			  ones))
-		;
+	take_requests();
 	for (int i = 0; i < num; i++)
 		post(1);
 	for (int i = 0; i < num; i++)
@@ -581,6 +588,42 @@ static void test_no_requests(void)
 	is_int(wrong, 0, "... and get their results");
 	is_u64(buf[0], 100 + 5 * (uint64_t)num, "... once");
 	close_pair();
+}
+
+/* A message for a context that does not exist, and that wants an answer. */
+static void forge_context(void *message, uint32_t *len)
+{
+	struct mxefi_msg *msg = message;
+
+	(void)len;
+	if (msg->type != MXEFI_MSG_EAGER)
+		return;
+	msg->flags |= MXEFI_MSG_WANT_FIN;
+	msg->rx_index = 999;
+}
+
+/* A peer that never waits for answers cannot make them pile up. */
+static void test_many_answers(void)
+{
+	uint64_t word = 0;
+	int num = 0;
+
+	open_pair(CAPS, CAPS);
+	must(fi_send(a.ep, &word, 8, NULL, to_b, &word), "fi_send");
+	is_int(wait_one(a.cq, &word), 0, "a peer is connected");
+	take_requests();
+	fake_device_set(stopped_send, MXEFI_MSG_FIN);
+	fake_device_set(forge_send, forge_context);
+	do {
+		must(fi_send(a.ep, &word, 8, NULL, to_b, &word), "fi_send");
+		num++;
+	} while (!wait_one(a.cq, &word) && num < 4000);
+	ok(num > 512 && num < 2000,
+	   "... and loses the connection after %d messages", num);
+	fake_device_set(forge_send, NULL);
+	fake_device_set(stopped_send, -1);
+	is_int(close_end(&a), 0, "... an endpoint is closed");
+	is_int(close_end(&b), 0, "... and the other one");
 }
 
 /* ---- atomicity ---------------------------------------------------------- */
@@ -819,6 +862,7 @@ int main(void)
 	test_fence();
 	test_trigger();
 	test_no_requests();
+	test_many_answers();
 	test_loss();
 	test_atomicity();
 	for (uint64_t seed = 1; seed <= 8; seed++)
