@@ -135,6 +135,7 @@ void mxe_dc_responder_free(struct mxe_dc_responder *resp)
 	mxe_deliver_drop_deferred(qp);
 	kfree(qp->resp.cur);
 	kfree(qp->resp.res);
+	kfree(qp->resp.wide);
 	mxe_tx_forget(&qp->resp.tx);
 	mxe_rx_dst_forget(qp);
 	mxe_resource_give(qp->dev, MXE_RESOURCE_DC_SESSION);

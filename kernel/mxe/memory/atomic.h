@@ -80,26 +80,6 @@ static inline void mxe_atomic_copy_words(u64 *to, const u64 *from, unsigned int 
 }
 
 /**
- * mxe_atomic_copy() - Copy the operands, without words that are not in use.
- * @to: destination
- * @from: source
- */
-static inline void mxe_atomic_copy(struct mxe_atomic_args *to,
-				   const struct mxe_atomic_args *from)
-{
-	if (from->log_size > 3) {
-		*to = *from;
-		return;
-	}
-	to->op = from->op;
-	to->log_size = from->log_size;
-	to->swap_add = from->swap_add;
-	to->compare = from->compare;
-	to->swap_mask = from->swap_mask;
-	to->compare_mask = from->compare_mask;
-}
-
-/**
  * mxe_atomic_lower() - Replace a masked atomic by the equal standard one.
  * @args: the operation, unchanged if no standard atomic is equal
  *

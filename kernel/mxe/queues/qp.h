@@ -206,17 +206,35 @@ struct mxe_requester {
  */
 struct mxe_resp_res {
 	bool valid;
-	u32 feth;			/* of a FLUSH */
+	u8 atomic_op;			/* enum mxe_atomic_op */
+	u8 log_size;			/* as in struct mxe_atomic_args */
 	u32 op;				/* one bit of MXE_OP_RESOURCE */
 	u32 first_psn;
 	u32 last_psn;
 	u64 va;
 	u32 rkey;
-	u32 length;			/* bytes of memory */
-	u32 msn;
 	u32 srqn;			/* XRC */
-	struct mxe_atomic_args atomic;
-	u64 orig[MXE_ATOMIC_WORDS];	/* result of an atomic */
+	u32 msn;
+	u32 length;			/* bytes of memory */
+	union {
+		u32 feth;		/* of a FLUSH */
+		/* An atomic of up to 8 bytes; else see struct mxe_resp_wide. */
+		struct {
+			u64 swap_add;
+			u64 compare;
+			u64 swap_mask;
+			u64 compare_mask;
+			u64 orig;	/* its result */
+		};
+	};
+};
+
+/*
+ * Operands and result of an atomic of more than 8 bytes, which few peers use.
+ */
+struct mxe_resp_wide {
+	struct mxe_atomic_args args;
+	u64 orig[MXE_ATOMIC_WORDS];
 };
 
 /* A READ whose responses are being sent. */
@@ -257,6 +275,7 @@ struct mxe_responder {
 	unsigned long pending;		/* bits of enum mxe_pending */
 	struct sk_buff_head deferred;	/* requests that wait, in order */
 	struct mxe_resp_res *res;	/* ring of num_res results */
+	struct mxe_resp_wide *wide;	/* of the same slots, or NULL */
 	u32 num_res;			/* max_dest_rd_atomic */
 	u32 res_head;			/* next slot to use */
 	struct mxe_mr_cache mr_cache;	/* of remote keys */

@@ -229,6 +229,7 @@ static void mxe_qp_free_queues(struct mxe_qp *qp)
 	kvfree(qp->req.wrs);
 	kfree(qp->resp.cur);
 	kfree(qp->resp.res);
+	kfree(qp->resp.wide);
 	kfree(qp->rndv);
 }
 
@@ -777,6 +778,7 @@ int mxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 {
 	struct mxe_qp *qp = to_mqp(ibqp);
 	struct mxe_resp_res *res = NULL;
+	struct mxe_resp_wide *wide = NULL;
 	enum ib_qp_state from, to;
 	struct mxe_av av;
 	u32 num_res = 0;
@@ -826,6 +828,8 @@ int mxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	if (mask & IB_QP_MAX_DEST_RD_ATOMIC) {
 		qp->attr.max_dest_rd_atomic = attr->max_dest_rd_atomic;
 		swap(qp->resp.res, res);
+		/* It has as many slots as the old ring. */
+		swap(qp->resp.wide, wide);
 		qp->resp.num_res = num_res;
 		qp->resp.res_head = 0;
 	}
@@ -840,6 +844,7 @@ unlock:
 	mxe_dc_verbs_modified(qp);
 free:
 	kfree(res);
+	kfree(wide);
 	return err;
 }
 

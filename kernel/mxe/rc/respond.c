@@ -50,10 +50,19 @@ static void mxe_respond_ack(struct mxe_qp *qp, u32 psn, u8 syndrome)
 	mxe_respond_aeth(qp, IB_OPCODE_RC_ACKNOWLEDGE, psn, syndrome, qp->resp.msn);
 }
 
+/* Returns the operands and the result of an atomic of more than 8 bytes. */
+static struct mxe_resp_wide *mxe_respond_wide(const struct mxe_responder *resp,
+					      const struct mxe_resp_res *res)
+{
+	return &resp->wide[res - resp->res];
+}
+
 static void mxe_respond_atomic_ack(struct mxe_qp *qp,
 				   const struct mxe_resp_res *res)
 {
-	unsigned int n = mxe_atomic_words(&res->atomic);
+	bool is_wide = res->log_size > 3;
+	const u64 *orig = is_wide ? mxe_respond_wide(&qp->resp, res)->orig : &res->orig;
+	unsigned int n = is_wide ? BIT(res->log_size - 3) : 1;
 	struct sk_buff *skb;
 	u8 *p;
 
@@ -63,7 +72,7 @@ static void mxe_respond_atomic_ack(struct mxe_qp *qp,
 	if (!skb)
 		return;
 	p = mxe_pkt_write_aeth(p, MXE_AETH_ACK_UNLIMITED, res->msn);
-	mxe_pkt_write_number(p, res->orig, n);
+	mxe_pkt_write_number(p, orig, n);
 	mxe_tx_send(qp, &qp->resp.tx, skb);
 }
 
@@ -223,7 +232,8 @@ static struct mxe_resp_res *mxe_respond_store(struct mxe_qp *qp,
 	res->va = mxe_pkt_va(pkt);
 	res->rkey = mxe_pkt_rkey(pkt);
 	res->length = pkt->flags & MXE_OP_RETH ? mxe_pkt_dma_len(pkt) : 0;
-	res->feth = pkt->flags & MXE_OP_FETH ? mxe_pkt_feth(pkt) : 0;
+	if (pkt->flags & MXE_OP_FETH)
+		res->feth = mxe_pkt_feth(pkt);
 	res->msn = qp->resp.msn;
 	res->srqn = mxe_pkt_srqn(pkt);
 	return res;
@@ -292,6 +302,36 @@ static int mxe_respond_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 
 /* ---- atomics ----------------------------------------------------------- */
 
+/* Without memory for its result, a wide atomic must not be executed. */
+static bool mxe_respond_alloc_wide(struct mxe_responder *resp)
+{
+	if (!resp->wide)
+		resp->wide = kcalloc(resp->num_res, sizeof(*resp->wide),
+				     GFP_ATOMIC | __GFP_NOWARN);
+	return resp->wide;
+}
+
+static void mxe_respond_store_atomic(const struct mxe_responder *resp,
+				     struct mxe_resp_res *res,
+				     const struct mxe_atomic_args *args, const u64 *orig)
+{
+	struct mxe_resp_wide *wide;
+
+	res->atomic_op = args->op;
+	res->log_size = args->log_size;
+	if (unlikely(args->log_size > 3)) {
+		wide = mxe_respond_wide(resp, res);
+		wide->args = *args;
+		mxe_atomic_copy_words(wide->orig, orig, mxe_atomic_words(args));
+		return;
+	}
+	res->swap_add = args->swap_add;
+	res->compare = args->compare;
+	res->swap_mask = args->swap_mask;
+	res->compare_mask = args->compare_mask;
+	res->orig = orig[0];
+}
+
 static int mxe_respond_atomic(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
 	struct mxe_atomic_args args __uninitialized;
@@ -300,14 +340,15 @@ static int mxe_respond_atomic(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	int err;
 
 	mxe_pkt_atomic(pkt, &args);
+	if (unlikely(args.log_size > 3) && !mxe_respond_alloc_wide(&qp->resp))
+		return -EAGAIN;
 	err = mxe_respond_exec_atomic(qp, mxe_pkt_rkey(pkt), mxe_pkt_va(pkt), &args, orig);
 	if (err)
 		return err;
 
 	mxe_respond_advance(qp, 1);
 	res = mxe_respond_store(qp, pkt);
-	mxe_atomic_copy(&res->atomic, &args);
-	mxe_atomic_copy_words(res->orig, orig, mxe_atomic_words(&args));
+	mxe_respond_store_atomic(&qp->resp, res, &args, orig);
 	mxe_respond_atomic_ack(qp, res);
 	return 0;
 }
@@ -370,7 +411,7 @@ static int mxe_respond_atomic_write(struct mxe_qp *qp,
 		return err;
 	mxe_respond_advance(qp, 1);
 	res = mxe_respond_store(qp, pkt);
-	mxe_atomic_copy(&res->atomic, &args);
+	mxe_respond_store_atomic(&qp->resp, res, &args, orig);
 	mxe_respond_placement_ack(qp, res);
 	return 0;
 }
@@ -558,27 +599,38 @@ static struct mxe_resp_res *mxe_respond_find(struct mxe_responder *resp,
 }
 
 /* Returns true if a duplicate has the operands of the executed request. */
-static bool mxe_respond_same_operands(const struct mxe_resp_res *res,
+static bool mxe_respond_same_operands(const struct mxe_responder *resp,
+				      const struct mxe_resp_res *res,
 				      const struct mxe_pkt *pkt)
 {
 	struct mxe_atomic_args args __uninitialized;
 
-	return mxe_pkt_atomic(pkt, &args) && mxe_atomic_same(&res->atomic, &args);
+	if (!mxe_pkt_atomic(pkt, &args) || args.op != res->atomic_op ||
+	    args.log_size != res->log_size)
+		return false;
+	if (args.log_size > 3)
+		return mxe_atomic_same(&mxe_respond_wide(resp, res)->args, &args);
+	return args.swap_add == res->swap_add && args.compare == res->compare &&
+	       args.swap_mask == res->swap_mask &&
+	       args.compare_mask == res->compare_mask;
 }
 
-static bool mxe_respond_same_atomic(const struct mxe_resp_res *res,
+static bool mxe_respond_same_atomic(const struct mxe_responder *resp,
+				    const struct mxe_resp_res *res,
 				    const struct mxe_pkt *pkt)
 {
-	return mxe_respond_same_target(res, pkt) && mxe_respond_same_operands(res, pkt);
+	return mxe_respond_same_target(res, pkt) &&
+	       mxe_respond_same_operands(resp, res, pkt);
 }
 
-static bool mxe_respond_same_placement(const struct mxe_resp_res *res,
+static bool mxe_respond_same_placement(const struct mxe_responder *resp,
+				       const struct mxe_resp_res *res,
 				       const struct mxe_pkt *pkt)
 {
 	if (!mxe_respond_same_target(res, pkt) || res->length != mxe_pkt_dma_len(pkt))
 		return false;
 	if (pkt->flags & MXE_OP_ATOMIC_WRITE)
-		return mxe_respond_same_operands(res, pkt);
+		return mxe_respond_same_operands(resp, res, pkt);
 	return !((res->feth ^ mxe_pkt_feth(pkt)) & MXE_FETH_MASK);
 }
 
@@ -620,10 +672,10 @@ static void mxe_respond_duplicate(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	if (pkt->flags & MXE_OP_READ && mxe_respond_same_read(qp, res, pkt))
 		mxe_respond_read_start(qp, pkt, res->msn, srq);
 	else if (pkt->flags & MXE_OP_ATOMIC &&
-		 mxe_respond_same_atomic(res, pkt))
+		 mxe_respond_same_atomic(resp, res, pkt))
 		mxe_respond_atomic_ack(qp, res);
 	else if (pkt->flags & (MXE_OP_FLUSH | MXE_OP_ATOMIC_WRITE) &&
-		 mxe_respond_same_placement(res, pkt))
+		 mxe_respond_same_placement(resp, res, pkt))
 		mxe_respond_placement_ack(qp, res);
 	else
 		mxe_count(qp->dev, drop_duplicate_mismatch);
