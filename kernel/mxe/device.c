@@ -27,6 +27,7 @@
 #include "queues/doorbell.h"
 #include "queues/post.h"
 #include "queues/qp.h"
+#include "queues/qp_resize.h"
 #include "queues/qp_verbs.h"
 #include "queues/srq.h"
 #include "queues/srq_verbs.h"
@@ -388,6 +389,7 @@ static const struct uapi_definition mxe_device_defs[] = {
 	UAPI_DEF_CHAIN(mxe_dm_defs),
 	UAPI_DEF_CHAIN(mxe_mr_sync_defs),
 	UAPI_DEF_CHAIN(mxe_dct_uverbs_defs),
+	UAPI_DEF_CHAIN(mxe_qp_resize_defs),
 	{},
 };
 

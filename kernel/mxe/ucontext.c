@@ -26,7 +26,8 @@ int mxe_alloc_ucontext(struct ib_ucontext *uctx, struct ib_udata *udata)
 	struct mxe_alloc_ucontext_req req;
 	struct mxe_alloc_ucontext_resp resp = {
 		.comp_mask = MXE_ALLOC_UCONTEXT_INLINE_RECV |
-			     MXE_ALLOC_UCONTEXT_ONE_MAPPING,
+			     MXE_ALLOC_UCONTEXT_ONE_MAPPING |
+			     MXE_ALLOC_UCONTEXT_RESIZE_QP,
 		.max_inline = MXE_MAX_INLINE,
 	};
 	int err;

@@ -16,6 +16,7 @@ struct mxe_context {
 	struct mxe_atomic_caps caps;
 	uint32_t max_inline_recv;	/* bytes; 0: not supported */
 	bool has_one_mapping;		/* MXE_QP_CREATE_ONE_MAPPING */
+	bool has_resize_qp;		/* MXE_METHOD_QP_RESIZE */
 	int doorbell_fd;
 };
 

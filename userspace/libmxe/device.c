@@ -86,6 +86,8 @@ static int mxe_query_device_ex(struct ibv_context *context,
 		 "%u.%u.%u", (unsigned int)(resp.base.fw_ver >> 16),
 		 (unsigned int)(resp.base.fw_ver >> 8) & 0xff,
 		 (unsigned int)resp.base.fw_ver & 0xff);
+	if (to_mctx(context)->has_resize_qp)
+		attr->orig_attr.device_cap_flags |= IBV_DEVICE_RESIZE_MAX_WR;
 	return 0;
 }
 
@@ -222,6 +224,7 @@ static struct verbs_context *mxe_new_context(struct ibv_device *device,
 	if (resp.drv.comp_mask & MXE_ALLOC_UCONTEXT_INLINE_RECV)
 		ctx->max_inline_recv = MXE_CQE_INLINE_SIZE;
 	ctx->has_one_mapping = resp.drv.comp_mask & MXE_ALLOC_UCONTEXT_ONE_MAPPING;
+	ctx->has_resize_qp = resp.drv.comp_mask & MXE_ALLOC_UCONTEXT_RESIZE_QP;
 	ret = mxe_query_atomics(ctx);
 	if (ret)
 		goto err_uninit;

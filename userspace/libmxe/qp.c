@@ -77,25 +77,27 @@ static bool mxe_has_inline_recv(const struct mxe_context *ctx, enum ibv_qp_type 
 	return ctx->max_inline_recv && (type == IBV_QPT_RC || type == IBV_QPT_UC);
 }
 
-static int mxe_map_rings(struct mxe_qp *qp, int cmd_fd,
-			 const struct mxe_create_qp_resp *resp)
+/* Maps the rings of the queues of a QP to sq and rq. */
+static int mxe_map_rings(const struct mxe_qp *qp, int cmd_fd, struct mxe_ring *sq,
+			 const struct mxe_ring_info *sq_info, struct mxe_ring *rq,
+			 const struct mxe_ring_info *rq_info)
 {
 	/* Precede the scatter/gather list; see struct mxe_send_wqe. */
 	size_t operands = qp->max_atomic_arg > sizeof(uint64_t) ?
 			  4 * (size_t)qp->max_atomic_arg : 0;
-	size_t sges = (size_t)resp->sq.max_sge * sizeof(struct mxe_sge);
+	size_t sges = (size_t)sq_info->max_sge * sizeof(struct mxe_sge);
 	size_t dest = qp->is_dci ? sizeof(struct mxe_dc_dest) : 0;
-	size_t data = sges > resp->sq.max_inline ? sges : resp->sq.max_inline;
+	size_t data = sges > sq_info->max_inline ? sges : sq_info->max_inline;
 	int ret;
 
-	ret = mxe_ring_map(&qp->sq, cmd_fd, &resp->sq,
+	ret = mxe_ring_map(sq, cmd_fd, sq_info,
 			   sizeof(struct mxe_send_wqe) + operands + data + dest,
 			   NULL);
 	if (ret)
 		return ret;
-	ret = mxe_recv_map(&qp->rq, cmd_fd, &resp->rq, &qp->sq);
+	ret = mxe_recv_map(rq, cmd_fd, rq_info, sq);
 	if (ret)
-		mxe_ring_unmap(&qp->sq);
+		mxe_ring_unmap(sq);
 	return ret;
 }
 
@@ -155,7 +157,8 @@ struct ibv_qp *mxe_create_qp_dv(struct ibv_context *context,
 	if (ret)
 		goto err_free;
 	qp->is_dci = is_dci;
-	ret = mxe_map_rings(qp, context->cmd_fd, &resp.drv);
+	ret = mxe_map_rings(qp, context->cmd_fd, &qp->sq, &resp.drv.sq, &qp->rq,
+			    &resp.drv.rq);
 	if (ret)
 		goto err_destroy;
 
@@ -223,7 +226,7 @@ struct ibv_qp *mxe_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 struct ibv_qp *mxe_open_qp(struct ibv_context *context,
 			   struct ibv_qp_open_attr *attr)
 {
-	const struct mxe_create_qp_resp no_rings = { 0 };
+	const struct mxe_ring_info no_ring = { 0 };
 	struct ib_uverbs_create_qp_resp resp;
 	struct ibv_open_qp cmd = { 0 };
 	struct mxe_qp *qp;
@@ -232,7 +235,7 @@ struct ibv_qp *mxe_open_qp(struct ibv_context *context,
 	qp = calloc(1, sizeof(*qp));
 	if (!qp)
 		return NULL;
-	ret = mxe_map_rings(qp, context->cmd_fd, &no_rings);
+	ret = mxe_map_rings(qp, context->cmd_fd, &qp->sq, &no_ring, &qp->rq, &no_ring);
 	if (ret)
 		goto err_free;
 	ret = ibv_cmd_open_qp(context, &qp->vqp, sizeof(qp->vqp), attr, &cmd,
@@ -260,6 +263,74 @@ static void mxe_qp_purge(struct ibv_qp *ibqp)
 		mxe_cq_purge(to_msrq(ibqp->srq)->tm_cq, ibqp->qp_num);
 }
 
+static int mxe_ioctl_resize_qp(struct ibv_qp *ibqp, const struct ibv_qp_cap *cap,
+			       struct mxe_resize_qp_resp *resp)
+{
+	struct ib_uverbs_attr attrs[] = {
+		{ .attr_id = MXE_ATTR_RESIZE_QP_HANDLE, .data = ibqp->handle },
+		{ .attr_id = MXE_ATTR_RESIZE_QP_MAX_SEND_WR,
+		  .len = sizeof(uint32_t), .data = cap->max_send_wr },
+		{ .attr_id = MXE_ATTR_RESIZE_QP_MAX_RECV_WR,
+		  .len = sizeof(uint32_t), .data = cap->max_recv_wr },
+		{ .attr_id = MXE_ATTR_RESIZE_QP_RESP, .len = sizeof(*resp),
+		  .data = (uintptr_t)resp },
+	};
+
+	return mxe_ioctl(ibqp->context, UVERBS_OBJECT_QP, MXE_METHOD_QP_RESIZE,
+			 attrs, 4);
+}
+
+/*
+ * Replaces the rings of a QP whose rings are locked. If the new ones cannot be
+ * mapped, this fails, and the QP takes no requests until another call succeeds.
+ */
+static int mxe_replace_rings(struct mxe_qp *qp, struct ibv_qp_cap *cap)
+{
+	struct ibv_qp *ibqp = &qp->vqp.qp;
+	struct mxe_resize_qp_resp resp = { 0 };
+	struct mxe_ring sq, rq;
+	int ret;
+
+	ret = mxe_ioctl_resize_qp(ibqp, cap, &resp);
+	if (ret)
+		return ret;
+	ret = mxe_map_rings(qp, ibqp->context->cmd_fd, &sq, &resp.sq, &rq, &resp.rq);
+	if (!ret && !sq.entries) {
+		mxe_ring_unmap(&sq);
+		mxe_ring_unmap(&rq);
+		ret = EPROTO;
+	}
+	if (ret) {
+		qp->sq.entries = 0;
+		qp->rq.entries = 0;
+		return ret;
+	}
+	mxe_ring_swap(&qp->sq, &sq);
+	mxe_ring_swap(&qp->rq, &rq);
+	mxe_ring_unmap(&sq);
+	mxe_ring_unmap(&rq);
+	cap->max_send_wr = qp->sq.entries;
+	cap->max_recv_wr = qp->rq.entries;
+	return 0;
+}
+
+/* Nothing is posted meanwhile, because it would stay in the old rings. */
+static int mxe_resize_qp(struct mxe_qp *qp, struct ibv_qp_attr *attr, int attr_mask)
+{
+	int ret;
+
+	if (!to_mctx(qp->vqp.qp.context)->has_resize_qp || !qp->sq.hdr)
+		return EOPNOTSUPP;
+	if (attr_mask != IBV_QP_CAP)
+		return EINVAL;
+	mxe_ring_lock(&qp->sq);
+	mxe_ring_lock(&qp->rq);
+	ret = mxe_replace_rings(qp, &attr->cap);
+	mxe_ring_unlock(&qp->rq);
+	mxe_ring_unlock(&qp->sq);
+	return ret;
+}
+
 /*
  * Purges the CQs after the kernel has reset the QP, because only then it adds
  * no more completions.
@@ -270,6 +341,8 @@ int mxe_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask)
 	struct ibv_modify_qp cmd = { 0 };
 	int ret;
 
+	if (attr_mask & IBV_QP_CAP)
+		return mxe_resize_qp(qp, attr, attr_mask);
 	ret = ibv_cmd_modify_qp(ibqp, attr, attr_mask, &cmd, sizeof(cmd));
 	if (ret)
 		return ret;

@@ -5,7 +5,8 @@
  *
  * Locks: every ring has one spinlock, which protects the index of the process
  * and the entries that the process may access. The library never holds two of
- * them, and makes no system call with one held. Only the program may do so,
+ * them, and makes no system call with one held, except to resize a QP, which is
+ * rare: it takes that of the send queue first. Only the program may do so,
  * between ibv_wr_start() and ibv_wr_complete(), or ibv_start_poll() and
  * ibv_end_poll(). The rings of objects with a thread domain, and of
  * single-threaded CQs, are not locked. A CQ also has a mutex, resize_lock,
@@ -62,7 +63,7 @@ int mxe_ring_map(struct mxe_ring *ring, int cmd_fd,
 void mxe_ring_unmap(struct mxe_ring *ring);
 
 /**
- * mxe_ring_swap() - Give a CQ new memory, and keep its index.
+ * mxe_ring_swap() - Give a ring new memory, and keep its index.
  * @ring: the ring, whose lock is held
  * @with: the new memory; afterwards the old one, for mxe_ring_unmap()
  */

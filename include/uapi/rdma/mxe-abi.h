@@ -354,6 +354,8 @@ enum mxe_alloc_ucontext_comp_mask {
 	MXE_ALLOC_UCONTEXT_INLINE_RECV = 1 << 0,
 	/* The device has MXE_QP_CREATE_ONE_MAPPING. */
 	MXE_ALLOC_UCONTEXT_ONE_MAPPING = 1 << 1,
+	/* The device has MXE_METHOD_QP_RESIZE. */
+	MXE_ALLOC_UCONTEXT_RESIZE_QP = 1 << 2,
 };
 
 struct mxe_alloc_ucontext_resp {
@@ -437,6 +439,15 @@ struct mxe_create_qp_req {
 };
 
 struct mxe_create_qp_resp {
+	struct mxe_ring_info sq;
+	struct mxe_ring_info rq;	/* entries 0: no receive queue */
+};
+
+/*
+ * The rings that replace those of a QP. They contain the requests that the
+ * kernel has not taken from the old ones, at the same indices.
+ */
+struct mxe_resize_qp_resp {
 	struct mxe_ring_info sq;
 	struct mxe_ring_info rq;	/* entries 0: no receive queue */
 };

@@ -123,10 +123,11 @@ enum mxe_sync_mr_flags {
 	MXE_SYNC_MR_FOR_DEVICE	= 1 << 1,
 };
 
-/* Methods added to UVERBS_OBJECT_QP, for DC targets. */
+/* Methods added to UVERBS_OBJECT_QP. The first two are for DC targets. */
 enum mxe_qp_methods {
 	MXE_METHOD_DCT_QUERY = (1U << UVERBS_ID_NS_SHIFT),
 	MXE_METHOD_DCT_ARM,
+	MXE_METHOD_QP_RESIZE,
 };
 
 enum mxe_query_dct_attrs {
@@ -153,6 +154,16 @@ enum mxe_arm_dct_attrs {
 enum mxe_arm_dct_events {
 	/* IB_EVENT_QP_ACCESS_ERR at the next request with a wrong key. */
 	MXE_ARM_DCT_KEY_VIOLATION	= 1 << 0,
+};
+
+enum mxe_resize_qp_attrs {
+	MXE_ATTR_RESIZE_QP_HANDLE = (1U << UVERBS_ID_NS_SHIFT),
+	/* in: __u32, requests that fit in the send queue */
+	MXE_ATTR_RESIZE_QP_MAX_SEND_WR,
+	/* in: __u32, requests that fit in the receive queue; 0: it has none */
+	MXE_ATTR_RESIZE_QP_MAX_RECV_WR,
+	/* out: struct mxe_resize_qp_resp of mxe-abi.h */
+	MXE_ATTR_RESIZE_QP_RESP,
 };
 
 #endif /* MXE_USER_IOCTL_CMDS_H */

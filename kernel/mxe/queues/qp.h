@@ -15,6 +15,7 @@
 #define MXE_QP_H
 
 #include <linux/completion.h>
+#include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
@@ -153,17 +154,19 @@ struct mxe_send_wr {
  *  - fetched: the first request not yet taken from the ring
  */
 struct mxe_requester {
-	/* Immutable after creation. */
+	/* qp_resize.c replaces these, with both locks held. */
 	u32 entries;			/* power of two; 0: no queue */
 	u32 wr_mask;			/* number of elements of wrs - 1 */
-	size_t wr_size;			/* bytes of an element of wrs */
 	void *wrs;			/* see mxe_sq_wr() */
+	struct mxe_ring ring;		/* shared with a process */
+
+	/* Immutable after creation. */
+	size_t wr_size;			/* bytes of an element of wrs */
 	u32 max_sge;
 	u32 max_inline;			/* bytes */
 	/* Requests that a process may post. */
 	u32 opcodes;			/* bit n: opcode n */
 	u32 srqn_mask;			/* bits that an SRQ number may have */
-	struct mxe_ring ring;		/* shared with a process */
 	u8 atomic_log_sizes;		/* bit n: masked atomics of 2^n bytes */
 
 	/* Interrupts disabled, because kernel consumers post in any context. */
@@ -321,6 +324,7 @@ struct mxe_qp {
 	bool sig_all;
 
 	u32 mcast_groups;		/* it is a member of; mcast.lock */
+	struct mutex resize_mutex;	/* taken before the locks */
 
 	/*
 	 * The state and the attributes are written with both locks held, so

@@ -103,6 +103,15 @@ static int mxe_qp_check_init(struct mxe_dev *dev,
 	return 0;
 }
 
+u32 mxe_qp_send_slots(const struct mxe_qp *qp, u32 entries, bool is_user)
+{
+	/* The kernel's own requests have slots, and no place in the ring. */
+	if (qp->rndv)
+		entries = roundup_pow_of_two(entries + MXE_RNDV_DEPTH);
+	/* A process posts to the ring, a kernel consumer to the slots. */
+	return is_user ? min_t(u32, entries, MXE_MAX_FETCHED) : entries;
+}
+
 static int mxe_qp_init_sq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 			  struct ib_ucontext *uctx)
 {
@@ -116,21 +125,15 @@ static int mxe_qp_init_sq(struct mxe_qp *qp, struct ib_qp_cap *cap,
 	/* SGEs and inline data share this room. */
 	tail = max_t(size_t, req->max_sge * sizeof(struct ib_sge),
 		     cap->max_inline_data);
-	slots = req->entries;
-	/* The kernel's own requests have slots, and no place in the ring. */
-	if (qp->rndv) {
-		slots = roundup_pow_of_two(slots + MXE_RNDV_DEPTH);
+	if (qp->rndv)
 		tail = max(tail, sizeof(((struct mxe_rndv_item *)NULL)->sge));
-	}
 	tail = ALIGN(tail, sizeof(struct ib_sge));
 	req->max_inline = min_t(size_t, tail, MXE_MAX_INLINE);
 	req->wr_size = sizeof(struct mxe_send_wr) + tail;
 	if (mxe_qp_is_dci(qp))
 		req->wr_size += sizeof(struct mxe_dci_dest);
 
-	/* A process posts to the ring, a kernel consumer to wrs. */
-	if (uctx)
-		slots = min_t(u32, slots, MXE_MAX_FETCHED);
+	slots = mxe_qp_send_slots(qp, req->entries, uctx);
 	req->wr_mask = slots - 1;
 	req->wrs = kvcalloc(slots, req->wr_size, GFP_KERNEL_ACCOUNT);
 	if (!req->wrs)
@@ -190,12 +193,12 @@ static int mxe_qp_init_tgt(struct mxe_qp *qp, struct ib_qp_cap *cap)
 	return qp->resp.cur ? 0 : -ENOMEM;
 }
 
-static int mxe_qp_alloc_rings(struct mxe_qp *qp, struct ib_ucontext *uctx)
+int mxe_qp_alloc_rings(const struct mxe_qp *qp, struct mxe_ring *sq,
+		       struct mxe_ring *rq, struct ib_ucontext *uctx)
 {
-	struct mxe_ring *rq = &qp->resp.q.ring;
 	int err;
 
-	err = mxe_ring_alloc(&qp->req.ring, qp->has_one_mapping ? rq : NULL, uctx);
+	err = mxe_ring_alloc(sq, qp->has_one_mapping ? rq : NULL, uctx);
 	if (err || qp->has_one_mapping || !rq->entries)
 		return err;
 	return mxe_ring_alloc(rq, NULL, uctx);
@@ -218,7 +221,7 @@ static int mxe_qp_init_queues(struct mxe_qp *qp, struct ib_qp_cap *cap,
 	if (!err)
 		err = mxe_qp_init_rq(qp, cap, uctx);
 	if (!err && uctx)
-		err = mxe_qp_alloc_rings(qp, uctx);
+		err = mxe_qp_alloc_rings(qp, &qp->req.ring, &qp->resp.q.ring, uctx);
 	return err;
 }
 
@@ -322,6 +325,7 @@ static struct mxe_qp *mxe_qp_alloc(struct ib_qp *ibqp,
 	qp->resp.srq = init->srq ? to_msrq(init->srq) : NULL;
 	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->state = IB_QPS_RESET;
+	mutex_init(&qp->resize_mutex);
 	mxe_qp_prepare(qp, mxe_qp_work, mxe_qp_work_late);
 	mxe_retry_init(qp);
 	return qp;
@@ -703,7 +707,7 @@ static void mxe_qp_flush_queues(struct mxe_qp *qp)
 {
 	u32 left;
 
-	for (left = qp->req.entries / MXE_FLUSH_SLICE + 1; left; left--) {
+	for (left = READ_ONCE(qp->req.entries) / MXE_FLUSH_SLICE + 1; left; left--) {
 		if (!mxe_qp_flush_send(qp, IB_QPS_ERR) || fatal_signal_pending(current))
 			break;
 		cond_resched();
@@ -711,7 +715,7 @@ static void mxe_qp_flush_queues(struct mxe_qp *qp)
 	/* An XRC target has no queue of its own. */
 	if (mxe_qp_is_xrc_tgt(qp))
 		return;
-	for (left = qp->resp.q.entries / MXE_FLUSH_SLICE + 1; left; left--) {
+	for (left = READ_ONCE(qp->resp.q.entries) / MXE_FLUSH_SLICE + 1; left; left--) {
 		if (!mxe_qp_flush_recv(qp) || fatal_signal_pending(current))
 			break;
 		cond_resched();

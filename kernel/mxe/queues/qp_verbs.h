@@ -5,6 +5,34 @@
 
 #include <rdma/ib_verbs.h>
 
+struct mxe_qp;
+struct mxe_ring;
+
+/**
+ * mxe_qp_send_slots() - Calculate the number of slots of a send queue.
+ * @qp: the QP
+ * @entries: requests that can be posted, a power of two
+ * @is_user: a process posts them
+ *
+ * Return: number of elements of req.wrs, a power of two.
+ */
+u32 mxe_qp_send_slots(const struct mxe_qp *qp, u32 entries, bool is_user);
+
+/**
+ * mxe_qp_alloc_rings() - Allocate rings for the queues of a QP.
+ * @qp: QP of a process
+ * @sq: ring for send requests, with its shape
+ * @rq: ring for receive requests, with its shape; without entries: none
+ * @uctx: user context of the process
+ *
+ * Call mxe_ring_destroy() for both after a failure, too.
+ *
+ * Context: Process context. May sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int mxe_qp_alloc_rings(const struct mxe_qp *qp, struct mxe_ring *sq,
+		       struct mxe_ring *rq, struct ib_ucontext *uctx);
+
 /* Members of struct ib_device_ops, which specifies them. */
 int mxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		  struct ib_udata *udata);

@@ -24,12 +24,16 @@ struct mxe_recv_wr {
  * of the SRQ protects consumed.
  */
 struct mxe_recv_queue {
-	/* Immutable after creation. */
+	/*
+	 * Immutable after creation, but qp_resize.c replaces these two of a QP
+	 * with both of its locks held.
+	 */
 	u32 entries;			/* power of two; 0: no queue */
+	struct mxe_ring ring;		/* entries of a process */
+
 	u32 max_sge;
 	size_t wr_size;
 	void *wrs;			/* entries of a kernel consumer */
-	struct mxe_ring ring;		/* entries of a process */
 
 	/*
 	 * Serialises kernel consumers. irqsave: post verbs run in any context.

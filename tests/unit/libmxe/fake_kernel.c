@@ -170,6 +170,40 @@ static int fake_arm_dct(const struct ib_uverbs_attr *attrs)
 	return fake.fail_dct;
 }
 
+/* Makes a ring with the requests of an old one. */
+static void fake_copy_ring(struct mxe_ring_info *info, const struct mxe_ring *old,
+			   uint32_t entries)
+{
+	const char *from = (const char *)(old->hdr + 1);
+	struct mxe_ring_hdr *hdr;
+
+	fake_ring(info, entries, old->stride);
+	hdr = (void *)(fake.mem + info->mmap_offset);
+	*hdr = *old->hdr;
+	for (uint32_t i = hdr->consumer; i != hdr->producer; i++)
+		memcpy((char *)(hdr + 1) + (i & (entries - 1)) * old->stride,
+		       from + (i & (old->entries - 1)) * old->stride, old->stride);
+}
+
+static int fake_resize_qp(const struct ib_uverbs_attr *attrs)
+{
+	struct mxe_resize_qp_resp *resp = (void *)(uintptr_t)attrs[3].data;
+
+	if (attrs[0].attr_id != MXE_ATTR_RESIZE_QP_HANDLE || attrs[0].len ||
+	    attrs[1].attr_id != MXE_ATTR_RESIZE_QP_MAX_SEND_WR ||
+	    attrs[1].len != 4 ||
+	    attrs[2].attr_id != MXE_ATTR_RESIZE_QP_MAX_RECV_WR ||
+	    attrs[2].len != 4 || attrs[3].attr_id != MXE_ATTR_RESIZE_QP_RESP ||
+	    attrs[3].len != sizeof(*resp))
+		return EPROTO;
+	if (fake.fail_resize_qp)
+		return fake.fail_resize_qp;
+	fake_copy_ring(&resp->sq, &fake.qp->sq, (uint32_t)attrs[1].data);
+	if (attrs[2].data)
+		fake_copy_ring(&resp->rq, &fake.qp->rq, (uint32_t)attrs[2].data);
+	return 0;
+}
+
 static int fake_alloc_dm(struct ib_uverbs_attr *attrs)
 {
 	struct mxe_alloc_dm_resp *resp = (void *)(uintptr_t)attrs[3].data;
@@ -252,6 +286,10 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 		   hdr->method_id == MXE_METHOD_DCT_ARM &&
 		   hdr->num_attrs == 2) {
 		err = fake_arm_dct(hdr->attrs);
+	} else if (hdr->object_id == UVERBS_OBJECT_QP &&
+		   hdr->method_id == MXE_METHOD_QP_RESIZE &&
+		   hdr->num_attrs == 4) {
+		err = fake_resize_qp(hdr->attrs);
 	} else if (hdr->object_id == UVERBS_OBJECT_MR &&
 		   hdr->method_id == MXE_METHOD_MR_SYNC &&
 		   hdr->num_attrs == 4) {
@@ -435,6 +473,7 @@ int ibv_cmd_create_qp_ex2(struct ibv_context *context, struct verbs_qp *vqp,
 	vqp->qp.state = IBV_QPS_RESET;
 	*fake_comp_mask(&vqp->qp) = 0;
 	fake.qps++;
+	fake.qp = to_mqp(&vqp->qp);
 	/* Such a QP has no rings in the process, so there is no response. */
 	if (attr->qp_type == IBV_QPT_XRC_RECV ||
 	    fake.qp_req.flags & MXE_QP_CREATE_DCT)

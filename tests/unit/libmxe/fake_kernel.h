@@ -47,6 +47,8 @@ enum {
 	COMP_VECTORS = 3,
 };
 
+struct mxe_qp;
+
 struct fake_kernel {
 	const struct verbs_device_ops *driver;
 	const struct verbs_context_ops *ops;
@@ -68,7 +70,7 @@ struct fake_kernel {
 	/* Errors to inject: a positive errno value, or 0. */
 	int fail_get_context, fail_query_context;
 	int fail_query_atomics, fail_doorbell;
-	int fail_create_srq, fail_alloc_mw, fail_resize_cq;
+	int fail_create_srq, fail_alloc_mw, fail_resize_cq, fail_resize_qp;
 	int fail_create_cq, fail_create_qp, fail_destroy_qp;
 	int fail_create_ah, fail_alloc_dm, fail_free_dm, fail_sync_mr;
 	int fail_mmap_nth;		/* counts down; 1: the next one */
@@ -90,6 +92,7 @@ struct fake_kernel {
 
 	struct mxe_atomic_caps caps;
 	struct mxe_create_qp_req qp_req;
+	struct mxe_qp *qp;		/* the last one */
 	struct ibv_qp_init_attr_ex qp_attr;
 
 	struct mxe_query_dct_resp dct;	/* of every target */

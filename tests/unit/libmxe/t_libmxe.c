@@ -189,6 +189,67 @@ static void test_one_mapping(void)
 	nothing_is_left();
 }
 
+static int resize_qp(struct mxe_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	return fake.ops->modify_qp(&qp->vqp.qp, attr, mask);
+}
+
+/* Requests in the old rings stay at their indices, and posting goes on. */
+static void test_resize_qp(void)
+{
+	struct ibv_qp_attr attr = {
+		.cap = { .max_send_wr = 4 * SQ_ENTRIES, .max_recv_wr = 2 * RQ_ENTRIES },
+	};
+	struct ibv_send_wr *bad, wr = { .opcode = IBV_WR_SEND, .wr_id = 77 };
+	struct ibv_recv_wr *bad_recv, recv = { .wr_id = 78 };
+	struct ibv_cq *cq = create_cq();
+	struct ibv_qp_init_attr_ex init = qp_attr(cq);
+	struct mxe_qp *qp = to_mqp(fake.ops->create_qp_ex(fake.context, &init));
+	struct ibv_qp *ibqp = &qp->vqp.qp;
+	int maps = fake.maps;
+
+	ibqp->state = IBV_QPS_RTS;
+	is_int(resize_qp(qp, &attr, IBV_QP_CAP), EOPNOTSUPP, "an older kernel");
+	to_mctx(fake.context)->has_resize_qp = true;
+	is_int(resize_qp(qp, &attr, IBV_QP_CAP | IBV_QP_STATE), EINVAL,
+	       "not with another attribute");
+	fake.fail_resize_qp = EBUSY;
+	is_int(resize_qp(qp, &attr, IBV_QP_CAP), EBUSY, "the kernel refuses");
+	fake.fail_resize_qp = 0;
+	is_int((int)qp->sq.entries, SQ_ENTRIES, "... and the rings are the same");
+	for (int i = 0; i < SQ_ENTRIES; i++)
+		is_int(fake.ops->post_send(ibqp, &wr, &bad), 0, "request %d", i);
+	is_int(fake.ops->post_send(ibqp, &wr, &bad), ENOMEM, "the queue is full");
+	is_int(fake.ops->post_recv(ibqp, &recv, &bad_recv), 0, "a receive");
+	is_int(resize_qp(qp, &attr, IBV_QP_CAP), 0, "longer queues");
+	is_int((int)attr.cap.max_send_wr, 4 * SQ_ENTRIES, "... max_send_wr");
+	is_int((int)attr.cap.max_recv_wr, 2 * RQ_ENTRIES, "... max_recv_wr");
+	is_int(fake.maps, maps, "... the old rings are not mapped any more");
+	wr.wr_id = 79;
+	is_int(fake.ops->post_send(ibqp, &wr, &bad), 0, "one more request");
+	is_int((int)qp->sq.hdr->producer, SQ_ENTRIES + 1, "... has the next index");
+	for (uint32_t i = 0; i <= SQ_ENTRIES; i++) {
+		const struct mxe_send_wqe *wqe = mxe_ring_at(&qp->sq, i);
+
+		is_int((int)wqe->wr_id, i == SQ_ENTRIES ? 79 : 77, "... entry %u", i);
+	}
+	is_int((int)((struct mxe_recv_wqe *)mxe_ring_at(&qp->rq, 0))->wr_id, 78,
+	       "... the receive");
+	fake.fail_mmap_nth = 2;
+	ok(resize_qp(qp, &attr, IBV_QP_CAP), "the second new ring cannot be mapped");
+	is_int(fake.maps, maps, "... no mapping is left or lost");
+	is_int(fake.ops->post_send(ibqp, &wr, &bad), ENOMEM, "... no more requests");
+	is_int(fake.ops->post_recv(ibqp, &recv, &bad_recv), ENOMEM, "... or receives");
+	is_int(resize_qp(qp, &attr, IBV_QP_CAP), 0, "another call succeeds");
+	is_int(fake.maps, maps, "... with as many mappings");
+	is_int(fake.ops->post_send(ibqp, &wr, &bad), 0, "... and takes requests");
+	is_int((int)qp->sq.hdr->producer, SQ_ENTRIES + 2, "... at the next index");
+	is_int(fake.ops->destroy_qp(ibqp), 0, "queue pair destroyed");
+	is_int(fake.ops->destroy_cq(cq), 0, "completion queue destroyed");
+	to_mctx(fake.context)->has_resize_qp = false;
+	nothing_is_left();
+}
+
 static int dv_errno(struct ibv_cq *cq, struct mxedv_qp_init_attr dv)
 {
 	struct ibv_qp_init_attr_ex attr = qp_attr(cq);
@@ -859,8 +920,8 @@ static void test_dmabuf(void)
 }
 
 static void (*const tests[])(void) = {
-	test_register, test_context, test_create_errors, test_one_mapping, test_dv_create,
-	test_dm, test_dmabuf, test_recv, test_poll, test_rt_values,
+	test_register, test_context, test_create_errors, test_one_mapping, test_resize_qp,
+	test_dv_create, test_dm, test_dmabuf, test_recv, test_poll, test_rt_values,
 	test_inline_recv, test_poll_ex, test_wallclock, test_purge, test_purge_two, test_resize,
 	test_poll_in_resize, test_purge_in_resize, test_close,
 };

@@ -561,6 +561,17 @@ static int invalidate(void)
 	return sum_is_right(&loop);
 }
 
+static int resize_qp(void)
+{
+	static uint32_t depth = 64;
+	struct ibv_qp_attr attr = {
+		.cap = { .max_send_wr = depth, .max_recv_wr = depth },
+	};
+
+	depth ^= 64 ^ 256;
+	return ibv_modify_qp(loop.a.qp, &attr, IBV_QP_CAP);
+}
+
 /* ---- all of them -------------------------------------------------------- */
 
 const struct path paths[] = {
@@ -570,6 +581,7 @@ const struct path paths[] = {
 	{ "cq", create_cq, destroy_cq, DESTROY },
 	{ "cq_ex", create_cq_ex, destroy_cq, DESTROY },
 	{ "resize", resize_cq, NULL, LOOK },
+	{ "resize_qp", resize_qp, NULL, LOOK },
 	{ "notify", notify, NULL, LOOK },
 	{ "rc", create_rc, destroy_qp, DESTROY },
 	{ "uc", create_uc, destroy_qp, DESTROY },

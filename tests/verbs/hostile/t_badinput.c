@@ -520,6 +520,74 @@ static void test_dct(struct vt_pair *p)
 	       "query of a target that was destroyed");
 }
 
+/* Resizes the queues of a QP, with attributes of len bytes. */
+static int raw_resize_qp(uint32_t handle, uint64_t send, uint64_t recv, unsigned int len,
+			 void *resp, unsigned int resp_len)
+{
+	struct req r = { 0 };
+
+	req_attr(&r, MXE_ATTR_RESIZE_QP_HANDLE, 0, handle);
+	req_in(&r, MXE_ATTR_RESIZE_QP_MAX_SEND_WR, &send, len);
+	req_in(&r, MXE_ATTR_RESIZE_QP_MAX_RECV_WR, &recv, len);
+	req_out(&r, MXE_ATTR_RESIZE_QP_RESP, resp, resp_len);
+	return req_run(&r, a->ctx->cmd_fd, UVERBS_OBJECT_QP, MXE_METHOD_QP_RESIZE);
+}
+
+/* Only a signaled request has a completion, with the same wr_id. */
+static int write_number(struct vt_pair *p, uint64_t wr_id, unsigned int flags)
+{
+	struct ibv_sge sge = vt_sge(&p->a, 0, 8);
+	struct vt_wr wr = {
+		.op = VT_WRITE, .wr_id = wr_id, .sge = &sge, .num_sge = 1,
+		.flags = flags, .raddr = vt_addr(&p->b, 0), .rkey = p->b.mr->rkey,
+	};
+	struct ibv_wc wc = { .status = IBV_WC_SUCCESS };
+
+	if (vt_post(&p->a, &wr) ||
+	    (flags & IBV_SEND_SIGNALED && !vt_poll(p->a.cq, &wc, VT_MS)))
+		return -1;
+	return wc.status;
+}
+
+static void test_resize_qp(void)
+{
+	static const uint32_t bad[] = { 19, 1U << 31, UINT32_MAX };
+	struct vt_conf conf = vt_defaults();
+	struct mxe_resize_qp_resp resp;
+	struct mxe_ring_hdr *sq;
+	struct vt_pair p;
+	uint32_t handle;
+
+	conf.depth = 16;
+	vt_pair_open(&p, a, a, &conf);
+	handle = p.a.qp->handle;
+	is_int(write_number(&p, 0x7265, 0), 0, "a WRITE");
+	is_int(write_number(&p, 1, IBV_SEND_SIGNALED), 0, "... and another one");
+	/* The first entry of the ring follows its header. */
+	sq = (struct mxe_ring_hdr *)vt_find_wqe(0x7265) - 1;
+	is_u64(sq->producer, 2, "... are all in their ring");
+	is_int(raw_resize_qp(0xabcdef, 16, 16, 4, &resp, sizeof(resp)), ENOENT,
+	       "resize: no such QP");
+	is_int(raw_resize_qp(handle, 16, 16, 2, &resp, sizeof(resp)), EINVAL,
+	       "... with sizes of 2 bytes");
+	is_int(raw_resize_qp(handle, 1ULL << 40 | 16, 16, 8, &resp, sizeof(resp)), EINVAL,
+	       "... with sizes of 8 bytes");
+	is_int(raw_resize_qp(handle, UINT32_MAX, 16, 4, &resp, sizeof(resp)), EINVAL,
+	       "... to the maximum of 32 bits");
+	is_int(raw_resize_qp(handle, 16, 16, 4, &resp, 8), EINVAL,
+	       "... with a short response");
+	is_int(raw_resize_qp(handle, 16, 16, 4, (void *)16, sizeof(resp)), EFAULT,
+	       "... to unmapped memory");
+	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++) {
+		__atomic_store_n(&sq->producer, bad[i], __ATOMIC_RELEASE);
+		is_int(raw_resize_qp(handle, 32, 16, 4, &resp, sizeof(resp)), EINVAL,
+		       "... with producer index %u", bad[i]);
+	}
+	__atomic_store_n(&sq->producer, 2, __ATOMIC_RELEASE);
+	is_int(write_number(&p, 1, IBV_SEND_SIGNALED), 0, "the QP works after all that");
+	vt_pair_close(&p);
+}
+
 /* ---- mappings ---------------------------------------------------------- */
 
 static int try_map(int fd, uint64_t offset, size_t size, int flags)
@@ -983,6 +1051,7 @@ int main(void)
 	vt_pair_open(&p, a, b, &conf);
 	test_doorbell(&p);
 	test_dct(&p);
+	test_resize_qp();
 	vt_pair_close(&p);
 	test_scribble();
 	resources(after, sizeof(after));
