@@ -47,12 +47,13 @@ static int create_qp(struct mxefi_conn *conn)
 	struct mxefi_conn **bucket;
 	struct mxefi_ep *ep = conn->peer.ep;
 	struct mxefi_domain *dom = ep->dom;
+	uint32_t size = dom->dev.resizes_qps ? MXEFI_SQ_MIN : MXEFI_SQ_SIZE;
 	struct ibv_exp_qp_init_attr attr = {
 		.send_cq = dom->cq,
 		.recv_cq = dom->cq,
 		.srq = ep->srq,
 		.cap = {
-			.max_send_wr = MXEFI_SQ_SIZE,
+			.max_send_wr = size,
 			.max_send_sge = MXEFI_IOV_LIMIT,
 		},
 		.qp_type = IBV_QPT_RC,
@@ -84,6 +85,7 @@ static int create_qp(struct mxefi_conn *conn)
 	if (getrandom(&conn->psn, sizeof(conn->psn), 0) < 0)
 		conn->psn = 1;
 	conn->psn &= 0xffffff;
+	conn->sq_size = size;
 	conn->epoch = ++ep->epoch;
 	ep->num_qps++;
 	bucket = qpn_bucket(ep, conn->qp->qp_num);
@@ -105,18 +107,21 @@ int mxefi_conn_open(struct mxefi_conn *conn)
 	return 0;
 }
 
+static uint8_t rd_atomic(int max)
+{
+	return (uint8_t)(max < MXEFI_RD_ATOMIC ? max : MXEFI_RD_ATOMIC);
+}
+
 int mxefi_conn_connect(struct mxefi_conn *conn, const struct mxefi_hello *hello)
 {
 	struct mxefi_device *dev = &conn->peer.ep->dom->dev;
-	unsigned int reads = dev->attr.max_qp_rd_atom;
-	unsigned int init_reads = dev->attr.max_qp_init_rd_atom;
 	struct ibv_qp_attr rtr = {
 		.qp_state = IBV_QPS_RTR,
 		.path_mtu = hello->mtu < dev->port.active_mtu ?
 			    hello->mtu : dev->port.active_mtu,
 		.dest_qp_num = hello->qpn,
 		.rq_psn = hello->psn & 0xffffff,
-		.max_dest_rd_atomic = (uint8_t)(reads < 16 ? reads : 16),
+		.max_dest_rd_atomic = rd_atomic(dev->attr.max_qp_rd_atom),
 		.min_rnr_timer = 1,
 		.ah_attr = mxefi_ah_attr(conn->peer.ep->dom,
 					 conn->peer.addr.gid),
@@ -127,7 +132,7 @@ int mxefi_conn_connect(struct mxefi_conn *conn, const struct mxefi_hello *hello)
 		.retry_cnt = 7,
 		.rnr_retry = 7,
 		.sq_psn = conn->psn,
-		.max_rd_atomic = (uint8_t)(init_reads < 16 ? init_reads : 16),
+		.max_rd_atomic = rd_atomic(dev->attr.max_qp_init_rd_atom),
 	};
 
 	if (ibv_modify_qp(conn->qp, &rtr,
@@ -241,10 +246,31 @@ void mxefi_conn_free(struct mxefi_conn *conn)
 
 /* ---- requests ---------------------------------------------------------- */
 
+/*
+ * Makes the send queue deeper. Most peers have few requests at a time, and
+ * those with more keep the memory for them.
+ */
+static bool grow(struct mxefi_conn *conn)
+{
+	uint32_t size = 4 * conn->sq_size < MXEFI_SQ_SIZE ?
+			4 * conn->sq_size : MXEFI_SQ_SIZE;
+	struct ibv_qp_attr attr = {
+		.cap = { .max_send_wr = size },
+	};
+
+	if (size == conn->sq_size || ibv_modify_qp(conn->qp, &attr, IBV_QP_CAP))
+		return false;
+	conn->sq_size = size;
+	return true;
+}
+
 static bool ready(struct mxefi_peer *peer)
 {
-	if (to_conn(peer)->state != MXEFI_CONN_READY ||
-	    peer->posted >= MXEFI_SQ_SIZE)
+	struct mxefi_conn *conn = to_conn(peer);
+
+	if (conn->state != MXEFI_CONN_READY)
+		return false;
+	if (peer->posted >= conn->sq_size && !grow(conn))
 		return false;
 	if (peer->ep->posted < MXEFI_TX_SIZE)
 		return true;

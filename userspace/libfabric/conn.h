@@ -28,6 +28,7 @@ struct mxefi_conn {
 	enum mxefi_conn_state state;
 	bool connected;			/* the queue pair is in RTS */
 	struct ibv_qp *qp;
+	uint32_t sq_size;		/* requests of the queue pair */
 	struct mxefi_ah *ah;
 	struct mxefi_hello waiting;	/* for the address handle; magic 0: none */
 	struct mxefi_conn *next_qpn;	/* in the hash table of QP numbers */

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include <infiniband/mxedv.h>
+
 #include "atomic_plan.h"
 #include "device.h"
 #include "provider.h"
@@ -103,6 +105,9 @@ int mxefi_device_open(struct mxefi_device *dev, struct ibv_device *device)
 		return ret;
 	}
 	query_exp(dev);
+	/* Other drivers set the flag, but uverbs does not pass them sizes. */
+	dev->resizes_qps = dev->attr.vendor_id == MXEDV_VENDOR_ID &&
+			   dev->attr.device_cap_flags & IBV_DEVICE_RESIZE_MAX_WR;
 	return 0;
 }
 

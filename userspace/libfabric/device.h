@@ -14,6 +14,7 @@ struct mxefi_device {
 	uint64_t sizes;		/* masked atomics: bit n for 2^n bytes */
 	uint64_t sizes_be;	/* those with big-endian results */
 	bool has_dc;		/* the dynamically connected transport */
+	bool resizes_qps;	/* ibv_modify_qp() with IBV_QP_CAP */
 	union ibv_gid gid;
 	uint8_t gid_index;
 };

@@ -68,6 +68,8 @@ static int mxe_query_atomics(struct mxe_context *ctx)
 			 MXE_METHOD_DEVICE_QUERY_ATOMICS, &attr, 1);
 }
 
+static_assert(MXEDV_VENDOR_ID == MXE_VENDOR_ID, "the kernel reports it");
+
 static int mxe_query_device_ex(struct ibv_context *context,
 			       const struct ibv_query_device_ex_input *input,
 			       struct ibv_device_attr_ex *attr,

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+#include <infiniband/mxedv.h>
 
 #include "fake_device.h"
 
@@ -702,6 +703,9 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 		.max_qp_init_rd_atom = 16,
 		.atomic_cap = fake_device.is_glob ? IBV_ATOMIC_GLOB :
 						   IBV_ATOMIC_HCA,
+		.vendor_id = MXEDV_VENDOR_ID,
+		.device_cap_flags = fake_device.resizes_qps ?
+				    IBV_DEVICE_RESIZE_MAX_WR : 0,
 	};
 	return 0;
 }
@@ -1021,7 +1025,12 @@ int ibv_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 {
 	struct qp *qp = (struct qp *)ibqp;
 
+	if (mask & IBV_QP_CAP &&
+	    (!fake_device.resizes_qps || fake_device.resize_fails))
+		return EINVAL;
 	pthread_mutex_lock(&fake_device.lock);
+	if (mask & IBV_QP_CAP)
+		qp->max_send = attr->cap.max_send_wr;
 	if (mask & IBV_QP_ACCESS_FLAGS)
 		qp->access = attr->qp_access_flags;
 	if (mask & IBV_QP_DEST_QPN)

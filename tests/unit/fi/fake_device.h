@@ -22,6 +22,8 @@ struct fake_device {
 	bool has_dc;
 	bool is_glob;		/* reports IBV_ATOMIC_GLOB */
 	bool err_fails;		/* ibv_modify_qp() to the error state */
+	bool resizes_qps;	/* reports that it resizes queue pairs */
+	bool resize_fails;	/* and does not */
 	/* The first byte of SENDs that cannot be posted; -1: all can. */
 	int refused_send;
 	/* The first byte of SENDs that are not executed; -1: all are. */

@@ -609,6 +609,46 @@ static void test_flood_dies(void)
 	is_int(fake_device.num_mrs, 0, "... without memory regions left");
 }
 
+/*
+ * Messages that the peer does not take. As many are posted as fit in the send
+ * queue, which becomes deeper if the device can, and the others wait.
+ */
+static void test_depth(bool resizes, bool fails, int depth)
+{
+	static uint64_t numbers[200];
+	int before, n = ARRAY_SIZE(numbers), good = 0;
+	uint64_t number;
+
+	fake_device.resizes_qps = resizes;
+	fake_device.resize_fails = fails;
+	open_pair(CAPS);
+	must(fi_recv(b.ep, in, 8, NULL, FI_ADDR_UNSPEC, in), "fi_recv");
+	must(fi_send(a.ep, out, 8, NULL, to_b, out), "fi_send");
+	is_int(wait_one(b.cq, in), 0, "a peer is connected");
+	is_int(wait_one(a.cq, out), 0, "... and the send completes");
+	before = (int)fake_device_get(num_sends[MXEFI_MSG_EAGER]);
+	fake_device_set(stopped_send, MXEFI_MSG_EAGER);
+	for (int i = 0; i < n; i++) {
+		numbers[i] = (uint64_t)i;
+		must(fi_send(a.ep, &numbers[i], 8, NULL, to_b, &numbers[i]),
+		     "fi_send");
+	}
+	is_int((int)fake_device_get(num_sends[MXEFI_MSG_EAGER]) - before, depth,
+	       "... %d of %d messages are in the send queue", depth, n);
+	fake_device_set(stopped_send, -1);
+	for (int i = 0; i < n; i++) {
+		must(fi_recv(b.ep, &number, 8, NULL, FI_ADDR_UNSPEC, &number),
+		     "fi_recv");
+		if (wait_one(b.cq, &number) || wait_one(a.cq, &numbers[i]))
+			break;
+		good += number == (uint64_t)i;
+	}
+	is_int(good, n, "... and all arrive in their order");
+	close_pair();
+	fake_device.resizes_qps = false;
+	fake_device.resize_fails = false;
+}
+
 /* A write of several segments with remote CQ data is one event. */
 static void test_vector_write(bool dc)
 {
@@ -1071,6 +1111,9 @@ int main(void)
 	test_no_memory();
 	test_flood();
 	test_flood_dies();
+	test_depth(false, false, MXEFI_SQ_SIZE);
+	test_depth(true, false, MXEFI_SQ_SIZE);
+	test_depth(true, true, MXEFI_SQ_MIN);
 	test_vector_write(false);
 	test_vector_write(true);
 	test_source(false);

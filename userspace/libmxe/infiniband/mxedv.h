@@ -17,6 +17,9 @@
 extern "C" {
 #endif
 
+/* vendor_id of an mxe device, in struct ibv_device_attr. */
+#define MXEDV_VENDOR_ID 0x6d7865
+
 /**
  * mxedv_is_supported() - Check if a device is an mxe device.
  * @device: an element of ibv_get_device_list()
