@@ -113,7 +113,8 @@ check 'the disk is busy' soon busy
 check 'remove its device' rdma link delete mxe0
 check 'the path is down' soon not path_is connected
 touch $STOP
-check 'requests on it end' wait $WRITER
+wait $WRITER
+report $? 'requests on it end'
 check 'add the device again' rdma link add mxe0 type mxe netdev eth0
 check 'connect the path again' reconnect
 check 'the path is connected' soon path_is connected
