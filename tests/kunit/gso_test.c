@@ -108,8 +108,8 @@ static void gso_split(struct kunit *test)
 static void gso_segmented(struct kunit *test)
 {
 	struct kt *kt = kt_of(test);
-	/* Without the other features the stack segments the batch. */
-	struct ib_mr *mr = connect(kt, NETIF_F_GSO_FRAGLIST);
+	/* The features of a network card. The stack segments the batch. */
+	struct ib_mr *mr = connect(kt, NETIF_F_SG | NETIF_F_HW_CSUM | NETIF_F_GSO);
 	struct sk_buff *list = NULL, *skb;
 
 	post_write(kt, mr);
@@ -143,6 +143,7 @@ static void add_packet(struct kunit *test, struct mxe_gso *gso, unsigned int len
  */
 static void gso_ends(struct kunit *test)
 {
+	const netdev_features_t either = NETIF_F_GSO | NETIF_F_GSO_FRAGLIST;
 	static const unsigned int lens[] = { 100, 100, 60, 104, 100 };
 	struct net_device *ndev = kt_of(test)->ndev;
 	struct mxe_gso gso = {};
@@ -157,9 +158,12 @@ static void gso_ends(struct kunit *test)
 			add_packet(test, &gso, lens[i]);
 	}
 	KUNIT_EXPECT_EQ(test, gso.num_pkts, 4U);
-	ndev->features &= ~NETIF_F_GSO_FRAGLIST;
+	ndev->features &= ~either;
 	KUNIT_EXPECT_FALSE(test, mxe_gso_has_room(&gso, ndev, 1));
-	ndev->features |= NETIF_F_GSO_FRAGLIST;
+	ndev->features |= NETIF_F_GSO;
+	KUNIT_EXPECT_TRUE(test, mxe_gso_has_room(&gso, ndev, 1));
+	ndev->features ^= either;
+	KUNIT_EXPECT_TRUE(test, mxe_gso_has_room(&gso, ndev, 1));
 	mxe_gso_enabled = false;
 	KUNIT_EXPECT_FALSE(test, mxe_gso_has_room(&gso, ndev, 1));
 	mxe_gso_enabled = true;

@@ -13,9 +13,12 @@
 bool mxe_gso_enabled = true;
 module_param_named(gso, mxe_gso_enabled, bool, 0644);
 MODULE_PARM_DESC(gso,
-		 "batch packets with fraglist GSO if the netdev supports it (default Y)");
+		 "batch packets with fraglist GSO if the netdev has GSO (default Y)");
 
 /* ---- sending ----------------------------------------------------------- */
+
+/* For a netdev with the first feature only, the stack splits the batches. */
+#define MXE_GSO_FEATURES	(NETIF_F_GSO | NETIF_F_GSO_FRAGLIST)
 
 /* Returns the length of the IP and UDP headers of a packet. */
 static unsigned int mxe_gso_hdr_len(const struct sk_buff *skb)
@@ -30,7 +33,7 @@ bool mxe_gso_takes(const struct mxe_gso *gso,
 	const struct sk_buff *head = gso->head;
 
 	/* gso_size is the length of the first packet, and the maximum. */
-	return READ_ONCE(mxe_gso_enabled) && ndev->features & NETIF_F_GSO_FRAGLIST &&
+	return READ_ONCE(mxe_gso_enabled) && ndev->features & MXE_GSO_FEATURES &&
 	       gso->num_pkts < MXE_GSO_PKTS &&
 	       len <= skb_headlen(head) - mxe_gso_hdr_len(head) &&
 	       head->len + len <= IP_MAX_MTU;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * GSO batches of packets that one side of a QP sends (gso.c). A batch passes
- * IP, netdevs and the softirq as one socket buffer. It consists of the first
- * packet, which has the others in its frag_list, in the form in which GRO
- * builds packets for forwarding (SKB_GSO_FRAGLIST).
+ * IP, traffic control and, with NETIF_F_GSO_FRAGLIST, netdevs and the softirq
+ * as one socket buffer. It consists of the first packet, which has the others
+ * in its frag_list, in the form in which GRO builds packets for forwarding
+ * (SKB_GSO_FRAGLIST).
  *
  * Each packet is complete, with its own headers and ICRC. The stack splits a
  * batch in front of a netdev without the feature, and in front of a socket,
@@ -42,7 +43,7 @@ static inline bool mxe_gso_is_empty(const struct mxe_gso *gso)
 
 #ifndef MXE_WITHOUT_GSO
 
-/* Module parameter: batch packets if the netdev supports it. */
+/* Module parameter: batch packets if the netdev has GSO. */
 extern bool mxe_gso_enabled;
 
 /**
