@@ -67,16 +67,19 @@ rxe_mxe_down()
 	return $rc
 }
 
-# rxe_pair_up MTU: makes rxe1 and rxe2 on the two ends of a wire, rxa and rxb.
-# Rules route packets for the other end over the wire instead of the loopback
-# interface.
+# rxe_pair_up MTU: makes rxe1 and rxe2 on the two ends of a wire, rxa and rxb:
+# the network cards of tools/vm --nics, or a veth pair. Rules route packets for
+# the other end over the wire instead of the loopback interface.
 rxe_pair_up()
 {
+	local wire="link add rxa mtu $1 type veth peer name rxb mtu $1"
+	[ -z "${MXE_NICS:-}" ] || wire="link set nic1 name rxa mtu $1
+		link set nic2 name rxb mtu $1"
 	modprobe -a rdma_rxe veth || return
 	sysctl -qw net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0 \
 		net.ipv4.conf.default.accept_local=1 || return
-	ip link add rxa mtu "$1" type veth peer name rxb mtu "$1" || return
 	ip -batch - <<-EOF || return
+		$wire
 		link set rxa address 52:54:00:78:00:01
 		link set rxb address 52:54:00:78:00:02
 		addr add 10.78.0.1/24 dev rxa
@@ -95,8 +98,9 @@ rxe_pair_up()
 		rule del pref 0
 	EOF
 	rxe_add rxe1 rxa && rxe_add rxe2 rxb || return
-	# The GIDs appear asynchronously.
-	soon topo_gid rxe1 :ffff:0a4e: && soon topo_gid rxe2 :ffff:0a4e:
+	# The links and the GIDs come up asynchronously.
+	soon topo_active rxe1 && soon topo_active rxe2 &&
+		soon topo_gid rxe1 :ffff:0a4e: && soon topo_gid rxe2 :ffff:0a4e:
 }
 
 rxe_pair_down()
