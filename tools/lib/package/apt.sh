@@ -18,10 +18,11 @@ mirror()
 
 # private_apt SUITE ARCH [FOREIGN]: sets APT to options for apt's tools that
 # select the packages of this suite (and of the suite that it extends), for ARCH
-# and FOREIGN, with no package installed. Downloads are written to ARCHIVES.
+# and FOREIGN, with no package installed. Downloads are written to ARCHIVES. If
+# ARCH is "source", the options select source packages.
 private_apt()
 {
-	local apt=$DIR/apt-$1-$2 arch suite uri
+	local apt=$DIR/apt-$1-$2 arch suite uri type="deb [arch=$2${3:+,$3}"
 	local keys=/usr/share/keyrings/debian-archive-keyring.gpg
 	ARCHIVES=$apt/cache/archives
 	mkdir -p "$apt/lists/partial" "$ARCHIVES/partial" || return
@@ -30,11 +31,15 @@ private_apt()
 		-o Dir::Etc::PreferencesParts=- -o Dir::State="$apt"
 		-o Dir::State::status="$apt/status" -o Dir::Cache="$apt/cache"
 		-o Acquire::Languages=none -o APT::Sandbox::User="$(id -un)"
-		-o APT::Architecture="$2"
 		-o APT::Install-Recommends=false -o Debug::NoLocking=true)
-	for arch in "${@:2}"; do
-		APT+=(-o "APT::Architectures::=$arch")
-	done
+	if [ "$2" = source ]; then
+		type='deb-src ['
+	else
+		APT+=(-o APT::Architecture="$2")
+		for arch in "${@:2}"; do
+			APT+=(-o "APT::Architectures::=$arch")
+		done
+	fi
 	: >"$apt/status"
 	uri=$(mirror)
 	if [ -z "$uri" ]; then
@@ -42,9 +47,23 @@ private_apt()
 		return 1
 	fi
 	for suite in "${1%-backports}" "$1"; do
-		echo "deb [arch=$2${3:+,$3} signed-by=$keys] $uri $suite main"
+		echo "$type signed-by=$keys] $uri $suite main"
 	done | sort -u >"$apt/sources.list"
 	apt-get "${APT[@]}" update >&2
+}
+
+# source_archive SUITE PACKAGE: prints the archive that upstream released of a
+# source package. Downloads it once.
+source_archive()
+{
+	local dir=$CACHE/src/$2-$1
+	if [ ! -e "$dir" ]; then
+		private_apt "$1" source && rm -rf "$dir.part" && mkdir -p "$dir.part" &&
+			(cd "$dir.part" && apt-get "${APT[@]}" source --download-only \
+				--tar-only "$2/$1") >&2 &&
+			mv "$dir.part" "$dir" || return
+	fi
+	compgen -G "$dir/*.orig.tar.*"
 }
 
 # unpack ROOT DEB...: unpacks the useful parts of packages. Keeps links such as
