@@ -53,5 +53,9 @@ has_enumerator = $(shell printf '\043include <infiniband/verbs.h>\nint i = $(1);
 LIBMXE_LIBS = -L$(O) -lmxe -libverbs
 
 all:
-.PHONY: all clean install uninstall
+.PHONY: all clean install uninstall print
+
+# make print VARS="NAME...": print the words of variables, for tools/into-tree.
+print:
+	@printf '%s\n' $(foreach v,$(VARS),$($(v)))
 .DELETE_ON_ERROR:

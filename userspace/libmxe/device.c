@@ -289,8 +289,4 @@ static const struct verbs_device_ops mxe_device_ops = {
 	.import_context = mxe_import_context,
 };
 
-static __attribute__((constructor)) void mxe_register(void)
-{
-	if (mxe_rdmav_check_qp())
-		verbs_register_driver(&mxe_device_ops);
-}
+PROVIDER_DRIVER(mxe, mxe_device_ops);

@@ -676,6 +676,12 @@ size_t mxe_rdmav_qp_ex_size(void);
 #define mxe_rdmav_has(member) \
 	(offsetof(struct verbs_qp, member) < mxe_rdmav_qp_ex_size())
 
+/* Set this member of struct verbs_qp if libibverbs has it. */
+#define mxe_rdmav_set(vqp, member, function) do { \
+	if (mxe_rdmav_has(member)) \
+		(vqp)->member = (function); \
+} while (0)
+
 /**
  * mxe_rdmav_set_qp_ex() - Make ibv_qp_to_qp_ex() return the QP.
  * @vqp: the QP, initialised by libibverbs
@@ -699,5 +705,13 @@ bool mxe_rdmav_check_context(const struct verbs_context *vctx);
  */
 bool mxe_rdmav_check_ops(const struct verbs_context *vctx,
 			 const struct verbs_context_ops *ops);
+
+/* Registers the provider when the library is loaded, as in rdma-core's tree. */
+#define PROVIDER_DRIVER(name, driver) \
+	static __attribute__((constructor)) void name##_register_driver(void) \
+	{ \
+		if (mxe_rdmav_check_qp()) \
+			verbs_register_driver(&driver); \
+	}
 
 #endif /* RDMAV_H */

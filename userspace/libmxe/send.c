@@ -1077,10 +1077,8 @@ void mxe_send_set_builders(struct mxe_qp *qp)
 	qpx->wr_rdma_read = mxe_wr_rdma_read;
 	qpx->wr_atomic_cmp_swp = mxe_wr_atomic_cmp_swp;
 	qpx->wr_atomic_fetch_add = mxe_wr_atomic_fetch_add;
-	if (mxe_rdmav_has(wr_atomic_write))
-		qp->vqp.wr_atomic_write = mxe_wr_atomic_write;
-	if (mxe_rdmav_has(wr_flush))
-		qp->vqp.wr_flush = mxe_wr_flush;
+	mxe_rdmav_set(&qp->vqp, wr_atomic_write, mxe_wr_atomic_write);
+	mxe_rdmav_set(&qp->vqp, wr_flush, mxe_wr_flush);
 	qpx->wr_set_ud_addr = mxe_wr_set_ud_addr;
 	qpx->wr_set_xrc_srqn = mxe_wr_set_xrc_srqn;
 	qpx->wr_set_sge = mxe_wr_set_sge;

@@ -4,6 +4,7 @@
 # Sourced by "tools/check in-tree": the modules in a kernel source tree.
 
 SRC=$WORK/linux
+CHANGED=(drivers/infiniband include/rdma include/uapi/rdma)
 DIRS=(drivers/infiniband/sw/mxe/ drivers/infiniband/ulp/ib_exp/
 	drivers/infiniband/ulp/masked_locks/)
 
@@ -39,12 +40,13 @@ unpack_linux()
 	tarball=$(compgen -G '/usr/src/linux-source-*.tar.xz' | sort -V | tail -n 1)
 	[ -n "$tarball" ] || die "linux-source is not installed: run tools/deps"
 	version=$(stat -c '%n %s' "$tarball")
-	[ "$(cat "$WORK/version" 2>/dev/null)" != "$version" ] || return 0
+	[ "$(cat "$SRC.version" 2>/dev/null)" != "$version" ] || return 0
 	say "unpacking $tarball"
 	rm -rf "$SRC"
 	mkdir -p "$SRC"
-	tar -C "$SRC" -xf "$tarball" --strip-components=1 || exit 2
-	echo "$version" >"$WORK/version"
+	tar -C "$SRC" -xf "$tarball" --strip-components=1 &&
+		listing "${CHANGED[@]}" >"$SRC.listing" || exit 2
+	echo "$version" >"$SRC.version"
 }
 
 # compile NAME: builds with the options of standard input in a separate
@@ -63,7 +65,7 @@ compile()
 }
 
 unpack_linux
-copied drivers/infiniband include/rdma include/uapi/rdma || exit 2
+copied "${CHANGED[@]}" || exit 2
 quiet "modules" compile m < <(
 	fragment m
 	echo CONFIG_NETFILTER=y
