@@ -175,7 +175,7 @@ help:
 	@echo '               13 and sid; downloads their packages'
 	@echo '  check-big-endian  unit tests of user space for s390x in an emulator; installs'
 	@echo '               a cross compiler'
-	@echo '  check-in-tree  build mxe in the source trees of Linux and rdma-core,'
+	@echo '  check-in-tree  build mxe in the source trees of Linux, rdma-core and libfabric,'
 	@echo '               and run what was built; downloads the sources'
 	@echo '  check-packages  build, install, upgrade and purge the Debian packages in a'
 	@echo '               chroot, which is downloaded'

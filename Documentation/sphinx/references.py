@@ -75,7 +75,7 @@ OTHER_FILES = re.compile(
     ^(linux|net|uapi/linux|sys)/ |              # headers of the kernel and of libc
     ^dat2/ |                                    # of libdat2
     ^include/(linux|net)/ |
-    (^|/)(ib_verbs|verbs|driver|mlx5dv|mlx5_api|peer_ops)\.h$  # of RDMA
+    (^|/)(ib_verbs|verbs|driver|mlx5dv|mlx5_api|peer_ops|ofi_prov)\.h$  # of RDMA
     )""",
     re.X,
 )

@@ -18,6 +18,17 @@
 #include "progress.h"
 #include "provider.h"
 
+/*
+ * MXE_INI declares the entry point. In libfabric's tree, ofi_prov.h chooses its
+ * name, because the provider may be a part of the library.
+ */
+#ifdef HAVE_CONFIG_H
+#include <ofi_prov.h>
+#else
+#define MXE_INI FI_EXT_INI
+struct fi_provider *fi_prov_ini(void);
+#endif
+
 static int fabric_close(struct fid *fid)
 {
 	struct mxefi_fabric *fabric =
@@ -146,9 +157,7 @@ static struct fi_provider provider = {
 	.cleanup = cleanup,
 };
 
-struct fi_provider *fi_prov_ini(void);
-
-FI_EXT_INI
+MXE_INI
 {
 	mxefi_prov = &provider;
 	fi_param_define(&provider, "connect_timeout", FI_PARAM_INT,
