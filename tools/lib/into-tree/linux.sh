@@ -37,7 +37,7 @@ copy()
 		cp -p "$TOP"/tests/{bth.h,kunit/suites.mk} "$MXE/kunit/" &&
 		mkdir "$EXP/kunit" &&
 		mv "$MXE"/kunit/ib_exp_* "$EXP/kunit/" &&
-		cp -p "$TOP/tests/kunit/suites.mk" "$EXP/kunit/" &&
+		cp -p "$TOP"/tests/kunit/{common.h,suites.mk} "$EXP/kunit/" &&
 		cp -p "$TOP/include/rdma/ib_exp.h" "$TREE/include/rdma/" &&
 		cp -p "$TOP"/include/uapi/rdma/*.h "$TREE/include/uapi/rdma/"
 }
