@@ -41,6 +41,25 @@ disk_no_errors()
 	! dmesg | grep "I/O error, dev ${1#/dev/}"
 }
 
+# disk_written DISK: prints the number of sectors that were written to it.
+disk_written()
+{
+	local fields
+	read -ra fields <"/sys/block/${1#/dev/}/stat"
+	echo "${fields[6]}"
+}
+
+disk_more_than()
+{
+	[ "$(disk_written "$1")" -gt "$2" ]
+}
+
+# disk_busy DISK: waits until a thousand more sectors are written to the disk.
+disk_busy()
+{
+	soon disk_more_than "$1" $(($(disk_written "$1") + 1000))
+}
+
 # disk_work DISK: runs all tests, also with packet loss.
 disk_work()
 {

@@ -75,19 +75,6 @@ disconnect()
 	kill $ISCSID && modprobe -r ib_iser
 }
 
-# written: prints the number of sectors that were written to the disk.
-written()
-{
-	local fields
-	read -ra fields </sys/block/sda/stat
-	echo "${fields[6]}"
-}
-
-busy()
-{
-	[ "$(written)" -gt "$((WRITTEN + 1000))" ]
-}
-
 # Writes the data to the disk until STOP exists.
 writer()
 {
@@ -116,10 +103,9 @@ report $? 'an initiator connects to it' || {
 disk_work /dev/sda
 
 dd if=/dev/urandom of=$FILE bs=1M count=4 2>/dev/null
-WRITTEN=$(written)
 writer >/run/iser.dd 2>&1 &
 WRITER=$!
-check 'the disk is busy' soon busy
+check 'the disk is busy' disk_busy /dev/sda
 check 'remove its device' rdma link delete mxe0
 check 'the session fails' soon session_is FAILED
 check 'add the device again' rdma link add mxe0 type mxe netdev eth0

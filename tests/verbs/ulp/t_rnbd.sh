@@ -64,19 +64,6 @@ path_is()
 	[ "$(cat /sys/devices/virtual/rtrs-client/mxe/paths/*/state)" = "$1" ]
 }
 
-# written: prints the number of sectors that were written to the disk.
-written()
-{
-	local fields
-	read -ra fields </sys/block/rnbd0/stat
-	echo "${fields[6]}"
-}
-
-busy()
-{
-	[ "$(written)" -gt "$((WRITTEN + 1000))" ]
-}
-
 # Writes the data to the disk until STOP exists. When its only path fails, the
 # requests of a session fail, too.
 writer()
@@ -106,10 +93,9 @@ check 'a client maps its disk' connect
 disk_work /dev/rnbd0
 
 dd if=/dev/urandom of=$FILE bs=1M count=4 2>/dev/null
-WRITTEN=$(written)
 writer >/run/rnbd.dd 2>&1 &
 WRITER=$!
-check 'the disk is busy' soon busy
+check 'the disk is busy' disk_busy /dev/rnbd0
 check 'remove its device' rdma link delete mxe0
 check 'the path is down' soon not path_is connected
 touch $STOP
