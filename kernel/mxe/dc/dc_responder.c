@@ -35,6 +35,7 @@ static void mxe_dc_responder_init(struct mxe_dc_responder *resp,
 	qp->dev = target->dev;
 	qp->ibqp = &resp->ibqp;
 	qp->pd = target->pd;
+	qp->memcg = target->memcg;
 	qp->qpn = target->qpn;
 	qp->type = IB_QPT_RC;
 	qp->transport = MXE_TRANSPORT_DC;
@@ -65,15 +66,15 @@ struct mxe_dc_responder *mxe_dc_responder_create(const struct mxe_qp *target,
 
 	if (!mxe_resource_try_take(dev, MXE_RESOURCE_DC_SESSION))
 		return NULL;
-	resp = kzalloc(sizeof(*resp), MXE_DCT_GFP);
+	resp = kzalloc(sizeof(*resp), MXE_PKT_GFP);
 	if (!resp)
 		goto give;
 	mxe_dc_responder_init(resp, target, hdr, num_res);
 	resp->addr = *addr;
 	resp->used = jiffies;
 	resp->qp.av = *av;
-	resp->qp.resp.cur = kzalloc(mxe_rq_wr_size(target->resp.srq->q.max_sge), MXE_DCT_GFP);
-	resp->qp.resp.res = kcalloc(num_res, sizeof(*resp->qp.resp.res), MXE_DCT_GFP);
+	resp->qp.resp.cur = kzalloc(mxe_rq_wr_size(target->resp.srq->q.max_sge), MXE_PKT_GFP);
+	resp->qp.resp.res = kcalloc(num_res, sizeof(*resp->qp.resp.res), MXE_PKT_GFP);
 	if (!resp->qp.resp.cur || !resp->qp.resp.res)
 		goto free;
 	return resp;

@@ -11,12 +11,6 @@
 #include "dc/dc.h"
 #include "queues/qp.h"
 
-/*
- * Of what packets create.  With GFP_ATOMIC, the memory control group could
- * exceed its limit.
- */
-#define MXE_DCT_GFP	(GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)
-
 /* The responder of a session. */
 struct mxe_dc_responder {
 	struct mxe_qp qp;		/* first, for kfree_rcu() */

@@ -195,7 +195,7 @@ static struct mxe_dct_peer *mxe_dct_peer_add(struct mxe_dct *dct,
 
 	if (dct->num_peers >= MXE_DCT_MAX_PEERS)
 		return NULL;
-	peer = kzalloc(sizeof(*peer), MXE_DCT_GFP);
+	peer = kzalloc(sizeof(*peer), MXE_PKT_GFP);
 	if (!peer)
 		return NULL;
 	peer->addr = *addr;
@@ -379,7 +379,7 @@ static u8 mxe_dct_accept(struct mxe_dct *dct, struct mxe_dct_peer **known,
 	lockdep_assert_held(&dct->lock);
 
 	/* A packet creates what the owner of the target pays for. */
-	outer = set_active_memcg(dct->memcg);
+	outer = set_active_memcg(dct->qp->memcg);
 	resp = mxe_dc_responder_create(dct->qp, addr, hdr, av);
 	if (resp && !peer)
 		peer = mxe_dct_peer_add(dct, addr, hash);
@@ -610,7 +610,6 @@ int mxe_dct_create(struct mxe_qp *qp, u64 key)
 	dct->dc.responder = mxe_dct_responder;
 	dct->qp = qp;
 	dct->key = key;
-	dct->memcg = get_mem_cgroup_from_mm(current->mm);
 	spin_lock_init(&dct->lock);
 	get_random_bytes(&dct->secret, sizeof(dct->secret));
 	INIT_LIST_HEAD(&dct->peers);
@@ -664,7 +663,6 @@ void mxe_dct_destroy(struct mxe_qp *qp)
 		cond_resched();
 	}
 	mxe_dct_free_closed(dct);
-	mem_cgroup_put(dct->memcg);
 	kfree(dct->hash);
 	kfree_rcu(dct, rcu);
 }

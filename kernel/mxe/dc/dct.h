@@ -36,8 +36,6 @@ struct mxe_dct {
 	/* Immutable after creation. */
 	struct mxe_qp *qp;
 	u64 key;
-	/* Of the process that created the target.  It pays for the sessions. */
-	struct mem_cgroup *memcg;
 
 	/*
 	 * Protects the members below and struct mxe_dct_peer.  BHs disabled.

@@ -41,6 +41,7 @@
 #include "tm/tm.h"
 #include "wire/pkt.h"
 
+struct mem_cgroup;
 struct mxe_dev;
 struct mxe_netns;
 struct mxe_rndv;
@@ -253,6 +254,12 @@ struct mxe_resp_read {
 };
 
 /*
+ * Of what packets allocate, in qp->memcg.  With GFP_ATOMIC, that could exceed
+ * its limit.
+ */
+#define MXE_PKT_GFP	(GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)
+
+/*
  * The responder of a QP.  recv_lock protects all but the members of q with
  * which requests are posted, see struct mxe_recv_queue.
  */
@@ -318,6 +325,8 @@ struct mxe_qp {
 	struct mxe_rndv *rndv;		/* see mxe_qp_has_tm() */
 	struct mxe_dc *dc;		/* only with MXE_TRANSPORT_DC */
 	struct ib_ucontext *uctx;	/* of a process; never dereferenced */
+	/* Of the process, or NULL.  It pays for what packets allocate. */
+	struct mem_cgroup *memcg;
 	bool is_user;
 	bool be_reply;			/* big-endian results of atomics */
 	bool has_one_mapping;		/* for the rings of both queues */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The verbs of queue pairs: create, destroy, modify and query. */
 #include <linux/log2.h>
+#include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
@@ -309,7 +310,7 @@ static enum mxe_transport mxe_qp_transport_of(enum ib_qp_type type)
 
 /* struct mxe_qp is charged to the process, unlike struct mxe_ib_qp. */
 static struct mxe_qp *mxe_qp_alloc(struct ib_qp *ibqp,
-				   const struct ib_qp_init_attr *init)
+				   const struct ib_qp_init_attr *init, bool is_user)
 {
 	struct mxe_qp *qp = kzalloc(sizeof(*qp), GFP_KERNEL_ACCOUNT);
 
@@ -318,6 +319,7 @@ static struct mxe_qp *mxe_qp_alloc(struct ib_qp *ibqp,
 	qp->ibqp = ibqp;
 	qp->dev = to_mdev(ibqp->device);
 	qp->pd = ibqp->pd;
+	qp->memcg = is_user ? get_mem_cgroup_from_mm(current->mm) : NULL;
 	qp->type = ibqp->qp_type == IB_QPT_DRIVER ? IB_QPT_RC : ibqp->qp_type;
 	qp->transport = mxe_qp_transport_of(ibqp->qp_type);
 	qp->send_cq = init->send_cq ? to_mcq(init->send_cq) : NULL;
@@ -345,7 +347,7 @@ int mxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	err = mxe_resource_take(dev, MXE_RESOURCE_QP);
 	if (err)
 		return err;
-	qp = mxe_qp_alloc(ibqp, init);
+	qp = mxe_qp_alloc(ibqp, init, udata);
 	if (!qp) {
 		err = -ENOMEM;
 		goto err_give;
@@ -382,6 +384,7 @@ err_free:
 	mxe_qp_free_queues(qp);
 err_free_qp:
 	mxe_dc_verbs_destroy(qp);
+	mem_cgroup_put(qp->memcg);
 	kfree(qp);
 err_give:
 	mxe_resource_give(dev, MXE_RESOURCE_QP);
@@ -473,6 +476,7 @@ int mxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	mxe_tx_forget(&qp->resp.tx);
 	mxe_rx_dst_forget(qp);
 	mxe_resource_give(qp->dev, MXE_RESOURCE_QP);
+	mem_cgroup_put(qp->memcg);
 	kfree_rcu(qp, rcu);
 	return 0;
 }

@@ -3,6 +3,8 @@
  * The responder executes requests of RC, XRC and DC in the order of their PSNs
  * and responds to them.
  */
+#include <linux/sched/mm.h>
+
 #include "ip/tx.h"
 #include "memory/rkey.h"
 #include "mxe.h"
@@ -302,12 +304,24 @@ static int mxe_respond_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 
 /* ---- atomics ----------------------------------------------------------- */
 
-/* Without memory for its result, a wide atomic must not be executed. */
-static bool mxe_respond_alloc_wide(struct mxe_responder *resp)
+/*
+ * Returns true if an atomic has memory for its result, without which it must
+ * not be executed, or does not need it.
+ */
+static bool mxe_respond_has_room(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+				 const struct mxe_atomic_args *args)
 {
-	if (!resp->wide)
-		resp->wide = kcalloc(resp->num_res, sizeof(*resp->wide),
-				     GFP_ATOMIC | __GFP_NOWARN);
+	struct mxe_responder *resp = &qp->resp;
+	struct mem_cgroup *outer;
+
+	if (likely(args->log_size <= 3) || resp->wide)
+		return true;
+	/* It will be refused. */
+	if (!mxe_respond_may_atomic(qp, mxe_pkt_va(pkt), args))
+		return true;
+	outer = set_active_memcg(qp->memcg);
+	resp->wide = kcalloc(resp->num_res, sizeof(*resp->wide), MXE_PKT_GFP);
+	set_active_memcg(outer);
 	return resp->wide;
 }
 
@@ -340,7 +354,7 @@ static int mxe_respond_atomic(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	int err;
 
 	mxe_pkt_atomic(pkt, &args);
-	if (unlikely(args.log_size > 3) && !mxe_respond_alloc_wide(&qp->resp))
+	if (!mxe_respond_has_room(qp, pkt, &args))
 		return -EAGAIN;
 	err = mxe_respond_exec_atomic(qp, mxe_pkt_rkey(pkt), mxe_pkt_va(pkt), &args, orig);
 	if (err)

@@ -51,6 +51,7 @@ enum {
 	PROBE = 100,		/* objects to destroy within PROBE_MS */
 	PROBE_MS = 1000,
 	PAIRS = 100,
+	RD_ATOMIC = 128,	/* MXE_MAX_RD_ATOMIC */
 	PEER_PRIORITY = 50,
 	DEFERRED = 256,		/* packets: MXE_MAX_DEFERRED_PKTS */
 	PAYLOAD = 4096,
@@ -165,6 +166,35 @@ static bool make_srq(struct victim *v)
 	};
 
 	return ibv_create_srq(v->dev->pd, &attr);
+}
+
+/* ---- results of atomics -------------------------------------------------- */
+
+/*
+ * Creates a QP that keeps as many results as possible, and executes an atomic
+ * of 32 bytes on it. The responder then has memory for as many such results.
+ */
+static bool make_wide_responder(struct victim *v)
+{
+	static const uint64_t operands[4][4];
+	struct vt_conf conf = vt_defaults();
+	struct ibv_sge sge;
+	struct vt_pair p;
+	struct vt_wr wr = {
+		.op = VT_MCAS, .via = VT_WR, .sge = &sge, .num_sge = 1,
+		.log_arg_sz = 5,
+		.operands = { operands[0], operands[1], operands[2], operands[3] },
+	};
+
+	conf.size = 4096;
+	conf.depth = 1;
+	conf.rd_atomic = RD_ATOMIC;
+	conf.max_atomic_arg = 32;
+	vt_pair_open(&p, v->dev, v->dev, &conf);
+	sge = vt_sge(&p.a, 0, 32);
+	wr.raddr = vt_addr(&p.b, 0);
+	wr.rkey = p.b.mr->rkey;
+	return vt_do(&p.a, &wr, NULL) == IBV_WC_SUCCESS;
 }
 
 /* ---- packets that wait --------------------------------------------------- */
@@ -295,6 +325,7 @@ static const struct kind kinds[] = {
 	{ "dm_regions", 30000, make_dm_mr, true, NULL, false, 0 },
 	{ "dmabuf_regions", 4000, make_dmabuf_mr, true, NULL, false, 0 },
 	{ "deferred", PAIRS, make_responder, false, defer_packets, false, 0 },
+	{ "wide_atomics", 800, make_wide_responder, true, NULL, false, 0 },
 	{ "doorbells", 60000, make_doorbell, false, NULL, false, 0 },
 	{ "qps", 65000, make_qp, false, NULL, false, 0 },
 	{ "xrc_targets", 65000, make_xrc_target, false, NULL, false, 2 },
@@ -465,6 +496,8 @@ static void check_kind(void)
 	sh->number = kind->number;
 	kmem_drop_caches();
 	loss = (struct loss){ .before = available_kib() };
+	/* Only a packet has a result that the responder keeps. */
+	vt_set_loopback(kind->make != make_wide_responder);
 	pid = hostile_fork(attacker, NULL);
 	watch();
 	ns = vt_now_ns();
