@@ -79,23 +79,22 @@ static bool mxe_has_inline_recv(const struct mxe_context *ctx, enum ibv_qp_type 
 
 /* Maps the rings of the queues of a QP to sq and rq. */
 static int mxe_map_rings(const struct mxe_qp *qp, int cmd_fd, struct mxe_ring *sq,
-			 const struct mxe_ring_info *sq_info, struct mxe_ring *rq,
-			 const struct mxe_ring_info *rq_info)
+			 struct mxe_ring *rq, const struct mxe_create_qp_resp *resp)
 {
 	/* Precede the scatter/gather list; see struct mxe_send_wqe. */
 	size_t operands = qp->max_atomic_arg > sizeof(uint64_t) ?
 			  4 * (size_t)qp->max_atomic_arg : 0;
-	size_t sges = (size_t)sq_info->max_sge * sizeof(struct mxe_sge);
+	size_t sges = (size_t)resp->sq.max_sge * sizeof(struct mxe_sge);
 	size_t dest = qp->is_dci ? sizeof(struct mxe_dc_dest) : 0;
-	size_t data = sges > sq_info->max_inline ? sges : sq_info->max_inline;
+	size_t data = sges > resp->sq.max_inline ? sges : resp->sq.max_inline;
 	int ret;
 
-	ret = mxe_ring_map(sq, cmd_fd, sq_info,
+	ret = mxe_ring_map(sq, cmd_fd, &resp->sq,
 			   sizeof(struct mxe_send_wqe) + operands + data + dest,
 			   NULL);
 	if (ret)
 		return ret;
-	ret = mxe_recv_map(rq, cmd_fd, rq_info, sq);
+	ret = mxe_recv_map(rq, cmd_fd, &resp->rq, sq);
 	if (ret)
 		mxe_ring_unmap(sq);
 	return ret;
@@ -157,8 +156,7 @@ struct ibv_qp *mxe_create_qp_dv(struct ibv_context *context,
 	if (ret)
 		goto err_free;
 	qp->is_dci = is_dci;
-	ret = mxe_map_rings(qp, context->cmd_fd, &qp->sq, &resp.drv.sq, &qp->rq,
-			    &resp.drv.rq);
+	ret = mxe_map_rings(qp, context->cmd_fd, &qp->sq, &qp->rq, &resp.drv);
 	if (ret)
 		goto err_destroy;
 
@@ -226,7 +224,7 @@ struct ibv_qp *mxe_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 struct ibv_qp *mxe_open_qp(struct ibv_context *context,
 			   struct ibv_qp_open_attr *attr)
 {
-	const struct mxe_ring_info no_ring = { 0 };
+	const struct mxe_create_qp_resp no_rings = { 0 };
 	struct ib_uverbs_create_qp_resp resp;
 	struct ibv_open_qp cmd = { 0 };
 	struct mxe_qp *qp;
@@ -235,7 +233,7 @@ struct ibv_qp *mxe_open_qp(struct ibv_context *context,
 	qp = calloc(1, sizeof(*qp));
 	if (!qp)
 		return NULL;
-	ret = mxe_map_rings(qp, context->cmd_fd, &qp->sq, &no_ring, &qp->rq, &no_ring);
+	ret = mxe_map_rings(qp, context->cmd_fd, &qp->sq, &qp->rq, &no_rings);
 	if (ret)
 		goto err_free;
 	ret = ibv_cmd_open_qp(context, &qp->vqp, sizeof(qp->vqp), attr, &cmd,
@@ -264,7 +262,7 @@ static void mxe_qp_purge(struct ibv_qp *ibqp)
 }
 
 static int mxe_ioctl_resize_qp(struct ibv_qp *ibqp, const struct ibv_qp_cap *cap,
-			       struct mxe_resize_qp_resp *resp)
+			       struct mxe_create_qp_resp *resp)
 {
 	struct ib_uverbs_attr attrs[] = {
 		{ .attr_id = MXE_ATTR_RESIZE_QP_HANDLE, .data = ibqp->handle },
@@ -287,14 +285,14 @@ static int mxe_ioctl_resize_qp(struct ibv_qp *ibqp, const struct ibv_qp_cap *cap
 static int mxe_replace_rings(struct mxe_qp *qp, struct ibv_qp_cap *cap)
 {
 	struct ibv_qp *ibqp = &qp->vqp.qp;
-	struct mxe_resize_qp_resp resp = { 0 };
+	struct mxe_create_qp_resp resp = { 0 };
 	struct mxe_ring sq, rq;
 	int ret;
 
 	ret = mxe_ioctl_resize_qp(ibqp, cap, &resp);
 	if (ret)
 		return ret;
-	ret = mxe_map_rings(qp, ibqp->context->cmd_fd, &sq, &resp.sq, &rq, &resp.rq);
+	ret = mxe_map_rings(qp, ibqp->context->cmd_fd, &sq, &rq, &resp);
 	if (!ret && !sq.entries) {
 		mxe_ring_unmap(&sq);
 		mxe_ring_unmap(&rq);

@@ -438,16 +438,8 @@ struct mxe_create_qp_req {
 	__aligned_u64 dct_key;	/* of a DC target, else 0 */
 };
 
+/* Also the response of MXE_METHOD_QP_RESIZE. */
 struct mxe_create_qp_resp {
-	struct mxe_ring_info sq;
-	struct mxe_ring_info rq;	/* entries 0: no receive queue */
-};
-
-/*
- * The rings that replace those of a QP. They contain the requests that the
- * kernel has not taken from the old ones, at the same indices.
- */
-struct mxe_resize_qp_resp {
 	struct mxe_ring_info sq;
 	struct mxe_ring_info rq;	/* entries 0: no receive queue */
 };

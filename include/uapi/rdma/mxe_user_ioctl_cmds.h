@@ -162,7 +162,11 @@ enum mxe_resize_qp_attrs {
 	MXE_ATTR_RESIZE_QP_MAX_SEND_WR,
 	/* in: __u32, requests that fit in the receive queue; 0: it has none */
 	MXE_ATTR_RESIZE_QP_MAX_RECV_WR,
-	/* out: struct mxe_resize_qp_resp of mxe-abi.h */
+	/*
+	 * out: struct mxe_create_qp_resp of mxe-abi.h, the rings that replace
+	 * those of the QP. They contain the requests that the kernel has not
+	 * taken from the old ones, at the same indices.
+	 */
 	MXE_ATTR_RESIZE_QP_RESP,
 };
 

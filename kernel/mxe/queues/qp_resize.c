@@ -35,17 +35,18 @@ struct mxe_qp_resize {
 static int mxe_qp_resize_check(const struct mxe_qp *qp, u32 max_send_wr,
 			       u32 max_recv_wr)
 {
-	if (max_send_wr > MXE_MAX_QP_WR || max_recv_wr > MXE_MAX_QP_WR)
-		return mxe_refuse(qp->dev, -EINVAL,
-				  "max_send_wr %u, max_recv_wr %u, at most %u each",
-				  max_send_wr, max_recv_wr, MXE_MAX_QP_WR);
+	int err;
+
+	err = mxe_qp_check_depth(qp->dev, max_send_wr, max_recv_wr);
+	if (err)
+		return err;
 	if (!max_recv_wr != !qp->resp.q.entries)
 		return mxe_refuse(qp->dev, -EINVAL,
 				  "resizing cannot add or remove a receive queue");
 	return 0;
 }
 
-/* After a failure, mxe_qp_resize_free() releases what was allocated. */
+/* The caller frees the memory by mxe_qp_resize_free(), after a failure, too. */
 static int mxe_qp_resize_alloc(const struct mxe_qp *qp, struct mxe_qp_resize *new,
 			       u32 max_send_wr, u32 max_recv_wr)
 {
@@ -171,23 +172,10 @@ static int mxe_qp_resize_replace(struct mxe_qp *qp, struct mxe_qp_resize *new)
 	return err;
 }
 
-static int mxe_qp_resize_respond(struct uverbs_attr_bundle *attrs, const struct mxe_qp *qp,
-				 const struct mxe_qp_resize *new)
-{
-	struct mxe_resize_qp_resp resp = {};
-
-	mxe_ring_info(&new->sq, &resp.sq);
-	resp.sq.max_sge = qp->req.max_sge;
-	resp.sq.max_inline = qp->req.max_inline;
-	mxe_ring_info(&new->rq, &resp.rq);
-	resp.rq.max_sge = qp->resp.q.max_sge;
-	return uverbs_copy_to_struct_or_zero(attrs, MXE_ATTR_RESIZE_QP_RESP, &resp,
-					     sizeof(resp));
-}
-
 static int mxe_qp_resize_run(struct uverbs_attr_bundle *attrs, struct mxe_qp *qp,
 			     u32 max_send_wr, u32 max_recv_wr)
 {
+	struct mxe_create_qp_resp resp = {};
 	struct mxe_qp_resize new = {};
 	int err;
 
@@ -195,11 +183,15 @@ static int mxe_qp_resize_run(struct uverbs_attr_bundle *attrs, struct mxe_qp *qp
 	if (err)
 		return err;
 	err = mxe_qp_resize_alloc(qp, &new, max_send_wr, max_recv_wr);
-	/* Before the change, which cannot be undone. */
-	if (!err)
-		err = mxe_qp_resize_respond(attrs, qp, &new);
+	if (err)
+		goto free;
+	mxe_qp_describe_rings(qp, &new.sq, &new.rq, &resp);
+	/* The response comes first, because the change cannot be undone. */
+	err = uverbs_copy_to_struct_or_zero(attrs, MXE_ATTR_RESIZE_QP_RESP, &resp,
+					    sizeof(resp));
 	if (!err)
 		err = mxe_qp_resize_replace(qp, &new);
+free:
 	mxe_qp_resize_free(&new);
 	if (err)
 		return mxe_refuse(qp->dev, err, "cannot resize QP %u", qp->qpn);
@@ -239,7 +231,7 @@ DECLARE_UVERBS_NAMED_METHOD(
 	UVERBS_ATTR_PTR_IN(MXE_ATTR_RESIZE_QP_MAX_RECV_WR, UVERBS_ATTR_TYPE(u32),
 			   UA_MANDATORY),
 	UVERBS_ATTR_PTR_OUT(MXE_ATTR_RESIZE_QP_RESP,
-			    UVERBS_ATTR_STRUCT(struct mxe_resize_qp_resp, rq),
+			    UVERBS_ATTR_STRUCT(struct mxe_create_qp_resp, rq),
 			    UA_MANDATORY));
 
 ADD_UVERBS_METHODS(mxe_qp_resize_methods, UVERBS_OBJECT_QP,

@@ -72,10 +72,20 @@ static bool mxe_qp_srq_ok(const struct ib_qp_init_attr *init)
 	       init->qp_type == IB_QPT_RC;
 }
 
+int mxe_qp_check_depth(struct mxe_dev *dev, u32 max_send_wr, u32 max_recv_wr)
+{
+	if (max_send_wr > MXE_MAX_QP_WR || max_recv_wr > MXE_MAX_QP_WR)
+		return mxe_refuse(dev, -EINVAL,
+				  "max_send_wr %u, max_recv_wr %u, at most %u each",
+				  max_send_wr, max_recv_wr, MXE_MAX_QP_WR);
+	return 0;
+}
+
 static int mxe_qp_check_init(struct mxe_dev *dev,
 			     const struct ib_qp_init_attr *init, bool is_user)
 {
 	const struct ib_qp_cap *cap = &init->cap;
+	int err;
 
 	if (!mxe_qp_type_ok(init->qp_type, is_user))
 		return mxe_refuse(dev, -EOPNOTSUPP, "QP type %d is not supported",
@@ -87,12 +97,9 @@ static int mxe_qp_check_init(struct mxe_dev *dev,
 		return mxe_refuse(dev, -EINVAL, "no CQ or XRC domain");
 	if (!mxe_qp_srq_ok(init))
 		return mxe_refuse(dev, -EINVAL, "tag matching needs an RC QP");
-	if (cap->max_send_wr > MXE_MAX_QP_WR ||
-	    cap->max_recv_wr > MXE_MAX_QP_WR)
-		return mxe_refuse(dev, -EINVAL,
-				  "max_send_wr %u, max_recv_wr %u, at most %u each",
-				  cap->max_send_wr, cap->max_recv_wr,
-				  MXE_MAX_QP_WR);
+	err = mxe_qp_check_depth(dev, cap->max_send_wr, cap->max_recv_wr);
+	if (err)
+		return err;
 	if (cap->max_send_sge > MXE_MAX_SGE || cap->max_recv_sge > MXE_MAX_SGE)
 		return mxe_refuse(dev, -EINVAL,
 				  "max_send_sge %u, max_recv_sge %u, at most %u each",
@@ -279,15 +286,21 @@ static int mxe_qp_read_udata(struct mxe_qp *qp, struct ib_udata *udata)
 	return req.flags & MXE_QP_CREATE_INLINE_RECV ? mxe_inline_recv_init(qp) : 0;
 }
 
+void mxe_qp_describe_rings(const struct mxe_qp *qp, const struct mxe_ring *sq,
+			   const struct mxe_ring *rq, struct mxe_create_qp_resp *resp)
+{
+	mxe_ring_info(sq, &resp->sq);
+	resp->sq.max_sge = qp->req.max_sge;
+	resp->sq.max_inline = qp->req.max_inline;
+	mxe_ring_info(rq, &resp->rq);
+	resp->rq.max_sge = qp->resp.q.max_sge;
+}
+
 static int mxe_qp_write_udata(struct mxe_qp *qp, struct ib_udata *udata)
 {
 	struct mxe_create_qp_resp resp = {};
 
-	mxe_ring_info(&qp->req.ring, &resp.sq);
-	resp.sq.max_sge = qp->req.max_sge;
-	resp.sq.max_inline = qp->req.max_inline;
-	mxe_ring_info(&qp->resp.q.ring, &resp.rq);
-	resp.rq.max_sge = qp->resp.q.max_sge;
+	mxe_qp_describe_rings(qp, &qp->req.ring, &qp->resp.q.ring, &resp);
 	return mxe_udata_out(udata, &resp, sizeof(resp));
 }
 

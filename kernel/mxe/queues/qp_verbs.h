@@ -5,8 +5,30 @@
 
 #include <rdma/ib_verbs.h>
 
+struct mxe_create_qp_resp;
+struct mxe_dev;
 struct mxe_qp;
 struct mxe_ring;
+
+/**
+ * mxe_qp_check_depth() - Check the requested sizes of the queues of a QP.
+ * @dev: the device
+ * @max_send_wr: requests that fit in the send queue
+ * @max_recv_wr: requests that fit in the receive queue
+ *
+ * Return: 0 or -EINVAL.
+ */
+int mxe_qp_check_depth(struct mxe_dev *dev, u32 max_send_wr, u32 max_recv_wr);
+
+/**
+ * mxe_qp_describe_rings() - Describe rings of a QP to its process.
+ * @qp: the QP
+ * @sq: ring for send requests
+ * @rq: ring for receive requests, which may have no memory
+ * @resp: set to the description; zeroed before
+ */
+void mxe_qp_describe_rings(const struct mxe_qp *qp, const struct mxe_ring *sq,
+			   const struct mxe_ring *rq, struct mxe_create_qp_resp *resp);
 
 /**
  * mxe_qp_send_slots() - Calculate the number of slots of a send queue.

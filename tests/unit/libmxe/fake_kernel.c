@@ -187,7 +187,7 @@ static void fake_copy_ring(struct mxe_ring_info *info, const struct mxe_ring *ol
 
 static int fake_resize_qp(const struct ib_uverbs_attr *attrs)
 {
-	struct mxe_resize_qp_resp *resp = (void *)(uintptr_t)attrs[3].data;
+	struct mxe_create_qp_resp *resp = (void *)(uintptr_t)attrs[3].data;
 
 	if (attrs[0].attr_id != MXE_ATTR_RESIZE_QP_HANDLE || attrs[0].len ||
 	    attrs[1].attr_id != MXE_ATTR_RESIZE_QP_MAX_SEND_WR ||

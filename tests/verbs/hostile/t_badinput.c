@@ -553,7 +553,7 @@ static void test_resize_qp(void)
 {
 	static const uint32_t bad[] = { 19, 1U << 31, UINT32_MAX };
 	struct vt_conf conf = vt_defaults();
-	struct mxe_resize_qp_resp resp;
+	struct mxe_create_qp_resp resp;
 	struct mxe_ring_hdr *sq;
 	struct vt_pair p;
 	uint32_t handle;
