@@ -5,8 +5,10 @@
  * mapped rings harms no other process.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -533,17 +535,23 @@ static int raw_resize_qp(uint32_t handle, uint64_t send, uint64_t recv, unsigned
 	return req_run(&r, a->ctx->cmd_fd, UVERBS_OBJECT_QP, MXE_METHOD_QP_RESIZE);
 }
 
-/* Only a signaled request has a completion, with the same wr_id. */
-static int write_number(struct vt_pair *p, uint64_t wr_id, unsigned int flags)
+static int post_number(struct vt_pair *p, uint64_t wr_id, unsigned int flags)
 {
 	struct ibv_sge sge = vt_sge(&p->a, 0, 8);
 	struct vt_wr wr = {
 		.op = VT_WRITE, .wr_id = wr_id, .sge = &sge, .num_sge = 1,
 		.flags = flags, .raddr = vt_addr(&p->b, 0), .rkey = p->b.mr->rkey,
 	};
+
+	return vt_post(&p->a, &wr);
+}
+
+/* Only a signaled request has a completion, with the same wr_id. */
+static int write_number(struct vt_pair *p, uint64_t wr_id, unsigned int flags)
+{
 	struct ibv_wc wc = { .status = IBV_WC_SUCCESS };
 
-	if (vt_post(&p->a, &wr) ||
+	if (post_number(p, wr_id, flags) ||
 	    (flags & IBV_SEND_SIGNALED && !vt_poll(p->a.cq, &wc, VT_MS)))
 		return -1;
 	return wc.status;
@@ -586,6 +594,69 @@ static void test_resize_qp(void)
 	__atomic_store_n(&sq->producer, 2, __ATOMIC_RELEASE);
 	is_int(write_number(&p, 1, IBV_SEND_SIGNALED), 0, "the QP works after all that");
 	vt_pair_close(&p);
+}
+
+#define SHIFT_DEPTH 16384
+
+static atomic_int shift_stops;
+
+/* Moves the producer index of a ring to and fro, without libmxe's lock. */
+static void *shift(void *arg)
+{
+	struct mxe_ring_hdr *hdr = arg;
+
+	for (uint32_t i = 0; !shift_stops; i++)
+		__atomic_store_n(&hdr->producer, SHIFT_DEPTH - 2 - i % 2,
+				 __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* Resizes a QP meanwhile. Checks that it keeps its request if that fails. */
+static int resize_shifting(void)
+{
+	struct vt_conf conf = vt_defaults();
+	struct mxe_create_qp_resp resp;
+	struct mxe_ring_hdr *sq;
+	struct ibv_wc wc;
+	pthread_t thread;
+	struct vt_pair p;
+	int err;
+
+	conf.depth = SHIFT_DEPTH;
+	vt_pair_open(&p, a, a, &conf);
+	/* The device takes no requests in SQD. */
+	if (vt_to_state(&p.a, IBV_QPS_SQD) || post_number(&p, 0x5153, IBV_SEND_SIGNALED))
+		vt_bail("a request in SQD");
+	sq = (struct mxe_ring_hdr *)vt_find_wqe(0x5153) - 1;
+	shift_stops = 0;
+	if (pthread_create(&thread, NULL, shift, sq))
+		vt_bail("pthread_create");
+	err = raw_resize_qp(p.a.qp->handle, SHIFT_DEPTH, SHIFT_DEPTH, 4, &resp,
+			    sizeof(resp));
+	shift_stops = 1;
+	pthread_join(thread, NULL);
+	if (err) {
+		__atomic_store_n(&sq->producer, 1, __ATOMIC_RELEASE);
+		ok(!vt_to_state(&p.a, IBV_QPS_RTS) && vt_poll(p.a.cq, &wc, VT_MS) &&
+		   !wc.status && wc.wr_id == 0x5153, "the QP keeps its request");
+	}
+	vt_pair_close(&p);
+	return err;
+}
+
+/*
+ * Each try fails if the indices before and after the copy differ. On one CPU,
+ * they do not change meanwhile.
+ */
+static void test_resize_shifting(void)
+{
+	int err = 0;
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		return;
+	for (int i = 0; i < 40 && !err; i++)
+		err = resize_shifting();
+	is_int(err, EBUSY, "a QP is not resized while its process posts");
 }
 
 /* ---- mappings ---------------------------------------------------------- */
@@ -1052,6 +1123,7 @@ int main(void)
 	test_doorbell(&p);
 	test_dct(&p);
 	test_resize_qp();
+	test_resize_shifting();
 	vt_pair_close(&p);
 	test_scribble();
 	resources(after, sizeof(after));

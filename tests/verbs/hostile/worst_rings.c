@@ -256,6 +256,38 @@ static bool sqe_full(void)
 	return done;
 }
 
+/*
+ * Resizes a QP with as many outstanding requests as the kernel takes, which it
+ * copies with BHs disabled, and a full ring behind them.
+ */
+static bool resize_qp(void)
+{
+	struct vt_conf conf = worst_conf(WORST_RING, 4096);
+	struct ibv_qp_attr attr = {
+		.cap = { .max_send_wr = WORST_RING, .max_recv_wr = WORST_RING },
+	};
+	struct ibv_sge sge;
+	struct worst_wr wr = {
+		.opcode = IBV_WR_SEND, .sge = &sge, .num_sge = 1,
+	};
+	struct vt_pair p;
+	bool done;
+
+	/* The peer does not answer, and no retry ends the requests. */
+	conf.timeout = 0;
+	worst_pair_open(&p, worst_b, &conf);
+	if (vt_to_state(&p.b, IBV_QPS_ERR))
+		vt_bail("to ERR");
+	sge = vt_sge(&p.a, 0, 1);
+	worst_fill(p.a.qp, WORST_RING, &wr);
+	worst_ring(p.a.qp);
+	worst_begin();
+	done = !ibv_modify_qp(p.a.qp, &attr, IBV_QP_CAP);
+	worst_end();
+	vt_pair_close(&p);
+	return done;
+}
+
 /* ---- completion queues -------------------------------------------------- */
 
 /*
@@ -346,6 +378,7 @@ const struct worst worst_rings[] = {
 	{ "reset_full", "a QP with full rings moves to RESET", .run = reset_full },
 	{ "destroy_full", "a QP with full rings is destroyed", .run = destroy_full },
 	{ "sqe_full", "a full ring of a QP in SQE, which moves to RTS", .run = sqe_full },
+	{ "resize_qp", "a QP with full rings is resized", .run = resize_qp },
 	{ "resize_full", "a full CQ of 65,536 entries is resized", .run = resize_full },
 	{ .name = NULL },
 };

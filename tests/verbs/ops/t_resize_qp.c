@@ -267,7 +267,7 @@ static void test_traffic(const struct vt_conf *conf)
 	vt_pair_close(&traffic);
 }
 
-/* ---- what is refused ----------------------------------------------------- */
+/* ---- refused calls ------------------------------------------------------- */
 
 static void test_refused(const struct vt_conf *conf)
 {
