@@ -16,8 +16,8 @@ configure()
 		"$@" "$SRC")
 }
 
-# check_build: runs the checks of rdma-core. Those of headers and static linking
-# name what they check.
+# check_build: runs the checks of rdma-core. The log must show that they have
+# checked the header and the static library of libmxe.
 check_build()
 {
 	# Python 3.13 has no module pipes.
