@@ -84,7 +84,10 @@ static struct nl_request genl_request(uint16_t family, uint8_t cmd)
 	return r;
 }
 
-/* Sends a request, and returns the first message of the answer in a. */
+/*
+ * Sends a request, and returns the first message of the answer in a. What
+ * exists already is from an earlier run.
+ */
 static void genl_call(int fd, const struct nl_request *r, struct nl_answer *a)
 {
 	if (send(fd, r, r->nlh.nlmsg_len, 0) < 0 || !nl_receive(fd, a))
@@ -92,7 +95,7 @@ static void genl_call(int fd, const struct nl_request *r, struct nl_answer *a)
 	if (a->nlh.nlmsg_type != NLMSG_ERROR)
 		return;
 	errno = -((struct nlmsgerr *)NLMSG_DATA(&a->nlh))->error;
-	if (errno)
+	if (errno && errno != EEXIST)
 		fail("netlink");
 }
 
@@ -155,6 +158,8 @@ static void serve(const char *ip)
 		fail("listen");
 	signal(SIGCHLD, SIG_IGN);
 	for (;;) {
+		/* SMC discards what is not sent yet when a process exits. */
+		const struct linger linger = { .l_onoff = 1, .l_linger = 60 };
 		static char buf[CHUNK];
 		int fd = accept(listener, NULL, NULL);
 		ssize_t n;
@@ -169,6 +174,8 @@ static void serve(const char *ip)
 		while ((n = recv(fd, buf, sizeof(buf), 0)) > 0)
 			if (write_all(fd, buf, (size_t)n))
 				break;
+		setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger));
+		close(fd);
 		exit(0);
 	}
 }
