@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Connections: one RC queue pair for each peer of an endpoint, all with the
- * same SRQ. hello.c connects them.
+ * Connections of an endpoint, over RC (conn_rc.c) or over DC (conn_dc.c).
+ * hello.c connects them.
  *
- * A queue pair in error fails its requests. It is destroyed when they are
- * complete, but not before hello.c has waited for completions of its receives,
- * which may still be queued. Then the connection is idle, and the next request
- * connects it anew.
+ * A broken connection fails its requests. It is closed when they are complete,
+ * but not before hello.c has waited for completions of receives, which may
+ * still be queued. Then it is idle, and the next request opens it anew.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +13,6 @@
 
 #include "ah.h"
 #include "conn.h"
-#include "container.h"
-#include "device.h"
 #include "domain.h"
 #include "ep.h"
 #include "op.h"
@@ -26,124 +23,35 @@
 #include "wire.h"
 #include "wr.h"
 
-/* ---- queue pairs ------------------------------------------------------- */
+/* ---- the state of a connection ----------------------------------------- */
 
-static struct mxefi_conn **qpn_bucket(struct mxefi_ep *ep, uint32_t qpn)
-{
-	return &ep->by_qpn[qpn % MXEFI_CONN_HASH];
-}
-
-struct mxefi_conn *mxefi_conn_by_qpn(struct mxefi_ep *ep, uint32_t qpn)
-{
-	struct mxefi_conn *conn = *qpn_bucket(ep, qpn);
-
-	while (conn && conn->qp->qp_num != qpn)
-		conn = conn->next_qpn;
-	return conn;
-}
-
-static int create_qp(struct mxefi_conn *conn)
-{
-	struct mxefi_conn **bucket;
-	struct mxefi_ep *ep = conn->peer.ep;
-	struct mxefi_domain *dom = ep->dom;
-	uint32_t size = dom->dev.resizes_qps ? MXEFI_SQ_MIN : MXEFI_SQ_SIZE;
-	struct ibv_exp_qp_init_attr attr = {
-		.send_cq = dom->cq,
-		.recv_cq = dom->cq,
-		.srq = ep->srq,
-		.cap = {
-			.max_send_wr = size,
-			.max_send_sge = MXEFI_IOV_LIMIT,
-		},
-		.qp_type = IBV_QPT_RC,
-		.comp_mask = IBV_EXP_QP_INIT_ATTR_PD,
-		.pd = dom->pd,
-	};
-	struct ibv_qp_attr init = {
-		.qp_state = IBV_QPS_INIT,
-		.port_num = 1,
-		.qp_access_flags = mxefi_peer_access(ep),
-	};
-
-	mxefi_device_ask_atomics(&dom->dev, &attr);
-	conn->qp = ibv_exp_create_qp(dom->dev.ctx, &attr);
-	if (!conn->qp) {
-		int err = errno;
-
-		mxefi_warn(FI_LOG_EP_CTRL, "cannot create a queue pair: %s\n",
-			   strerror(err));
-		return -err;
-	}
-	if (ibv_modify_qp(conn->qp, &init,
-			  IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-			  IBV_QP_ACCESS_FLAGS)) {
-		ibv_destroy_qp(conn->qp);
-		conn->qp = NULL;
-		return -FI_EIO;
-	}
-	if (getrandom(&conn->psn, sizeof(conn->psn), 0) < 0)
-		conn->psn = 1;
-	conn->psn &= 0xffffff;
-	conn->sq_size = size;
-	conn->epoch = ++ep->epoch;
-	ep->num_qps++;
-	bucket = qpn_bucket(ep, conn->qp->qp_num);
-	conn->next_qpn = *bucket;
-	*bucket = conn;
-	return 0;
-}
-
-/* Creates the queue pair of an idle connection. */
 int mxefi_conn_open(struct mxefi_conn *conn)
 {
-	int ret = create_qp(conn);
+	struct mxefi_ep *ep = conn->peer.ep;
+	int ret;
 
+	conn->epoch = ++ep->epoch;
+	ret = conn->transport->open(conn);
 	if (ret)
 		return ret;
+	ep->num_conns++;
 	conn->state = MXEFI_CONN_HELLO;
 	conn->since_ms = mxefi_now_ms();
 	conn->waiting.magic = 0;
+	conn->has_left = false;
+	conn->stops_peer = false;
+	conn->peer.is_broken = false;
 	return 0;
-}
-
-static uint8_t rd_atomic(int max)
-{
-	return (uint8_t)(max < MXEFI_RD_ATOMIC ? max : MXEFI_RD_ATOMIC);
 }
 
 int mxefi_conn_connect(struct mxefi_conn *conn, const struct mxefi_hello *hello)
 {
-	struct mxefi_device *dev = &conn->peer.ep->dom->dev;
-	struct ibv_qp_attr rtr = {
-		.qp_state = IBV_QPS_RTR,
-		.path_mtu = hello->mtu < dev->port.active_mtu ?
-			    hello->mtu : dev->port.active_mtu,
-		.dest_qp_num = hello->qpn,
-		.rq_psn = hello->psn & 0xffffff,
-		.max_dest_rd_atomic = rd_atomic(dev->attr.max_qp_rd_atom),
-		.min_rnr_timer = 1,
-		.ah_attr = mxefi_ah_attr(conn->peer.ep->dom,
-					 conn->peer.addr.gid),
-	};
-	struct ibv_qp_attr rts = {
-		.qp_state = IBV_QPS_RTS,
-		.timeout = 14,
-		.retry_cnt = 7,
-		.rnr_retry = 7,
-		.sq_psn = conn->psn,
-		.max_rd_atomic = rd_atomic(dev->attr.max_qp_init_rd_atom),
-	};
+	int ret = 0;
 
-	if (ibv_modify_qp(conn->qp, &rtr,
-			  IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
-			  IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-			  IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) ||
-	    ibv_modify_qp(conn->qp, &rts,
-			  IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-			  IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-			  IBV_QP_MAX_QP_RD_ATOMIC))
-		return -FI_EIO;
+	if (conn->transport->connect)
+		ret = conn->transport->connect(conn, hello);
+	if (ret)
+		return ret;
 	conn->connected = true;
 	conn->peer_qpn = hello->qpn;
 	conn->peer_epoch = hello->epoch;
@@ -151,30 +59,22 @@ int mxefi_conn_connect(struct mxefi_conn *conn, const struct mxefi_hello *hello)
 	return 0;
 }
 
-/* Destroys the queue pair of a broken connection. */
 void mxefi_conn_make_idle(struct mxefi_conn *conn)
 {
-	struct mxefi_conn **p = qpn_bucket(conn->peer.ep, conn->qp->qp_num);
-
-	while (*p != conn)
-		p = &(*p)->next_qpn;
-	*p = conn->next_qpn;
-	ibv_destroy_qp(conn->qp);
-	conn->qp = NULL;
-	conn->peer.ep->num_qps--;
+	if (conn->transport->close)
+		conn->transport->close(conn);
+	conn->peer.ep->num_conns--;
+	conn->number = 0;
 	conn->connected = false;
 	conn->peer_qpn = 0;
 	conn->peer.hold = NULL;
 	conn->peer.loops = 0;
 	conn->peer.is_stopped = false;
-	conn->stops_peer = false;
 	conn->state = MXEFI_CONN_IDLE;
 	/* A forged epoch must not make those of the peer old. */
 	if (!conn->is_proven)
 		conn->peer_epoch = 0;
 }
-
-/* ---- the state of a connection ----------------------------------------- */
 
 /* Fails the operations that wait for a FIN of this peer. */
 static void fail_waiting(struct mxefi_conn *conn, int err)
@@ -197,8 +97,6 @@ bool mxefi_conn_is_current(const struct mxefi_conn *conn, uint32_t epoch)
 
 void mxefi_conn_abort(struct mxefi_conn *conn, int err)
 {
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
-
 	if (conn->state == MXEFI_CONN_BROKEN || conn->state == MXEFI_CONN_IDLE)
 		return;
 	/* Programs wait for the event after their own shutdown, too. */
@@ -207,9 +105,11 @@ void mxefi_conn_abort(struct mxefi_conn *conn, int err)
 				      FI_ESHUTDOWN : err);
 	conn->state = MXEFI_CONN_BROKEN;
 	conn->since_ms = mxefi_now_ms();
+	conn->has_left = err == FI_ESHUTDOWN;
+	conn->peer.is_broken = true;
 	mxefi_info(FI_LOG_EP_CTRL, "connection to QP %u failed: %s\n",
 		   conn->peer.addr.qpn, fi_strerror(err));
-	ibv_modify_qp(conn->qp, &attr, IBV_QP_STATE);
+	conn->transport->abort(conn);
 	mxefi_peer_fail_pending(&conn->peer, err);
 	fail_waiting(conn, err);
 	conn->peer.ep->on_broken(conn);
@@ -229,14 +129,49 @@ void mxefi_conn_use(struct mxefi_conn *conn)
 	conn->is_used = true;
 }
 
-/* Frees an idle connection that nothing refers to. */
+static struct mxefi_conn **token_bucket(struct mxefi_ep *ep, uint64_t token)
+{
+	/* The lowest bit is always set. */
+	return &ep->by_token[token / 2 % MXEFI_CONN_HASH];
+}
+
+struct mxefi_conn *mxefi_conn_by_token(struct mxefi_ep *ep, uint64_t token)
+{
+	struct mxefi_conn *conn = *token_bucket(ep, token);
+
+	while (conn && conn->token != token)
+		conn = conn->next_token;
+	return conn;
+}
+
+static void release(struct mxefi_conn *conn)
+{
+	if (conn->transport->release)
+		conn->transport->release(conn);
+}
+
+void mxefi_conn_set_transport(struct mxefi_conn *conn,
+			      const struct mxefi_transport *transport)
+{
+	if (conn->transport == transport)
+		return;
+	release(conn);
+	conn->transport = transport;
+	conn->peer.channel = &transport->channel;
+}
+
 void mxefi_conn_free(struct mxefi_conn *conn)
 {
 	struct mxefi_conn **p = &conn->peer.ep->conns;
+	struct mxefi_conn **t = token_bucket(conn->peer.ep, conn->token);
 
 	while (*p != conn)
 		p = &(*p)->next;
 	*p = conn->next;
+	while (*t != conn)
+		t = &(*t)->next_token;
+	*t = conn->next_token;
+	release(conn);
 	mxefi_peer_remove(&conn->peer);
 	if (mxefi_conn_is_guest(conn))
 		conn->peer.ep->num_guests--;
@@ -246,39 +181,7 @@ void mxefi_conn_free(struct mxefi_conn *conn)
 
 /* ---- requests ---------------------------------------------------------- */
 
-/*
- * Makes the send queue deeper. Most peers have few requests at a time, and
- * those with more keep the memory for them.
- */
-static bool grow(struct mxefi_conn *conn)
-{
-	uint32_t size = 4 * conn->sq_size < MXEFI_SQ_SIZE ?
-			4 * conn->sq_size : MXEFI_SQ_SIZE;
-	struct ibv_qp_attr attr = {
-		.cap = { .max_send_wr = size },
-	};
-
-	if (size == conn->sq_size || ibv_modify_qp(conn->qp, &attr, IBV_QP_CAP))
-		return false;
-	conn->sq_size = size;
-	return true;
-}
-
-static bool ready(struct mxefi_peer *peer)
-{
-	struct mxefi_conn *conn = to_conn(peer);
-
-	if (conn->state != MXEFI_CONN_READY)
-		return false;
-	if (peer->posted >= conn->sq_size && !grow(conn))
-		return false;
-	if (peer->ep->posted < MXEFI_TX_SIZE)
-		return true;
-	peer->ep->starved = true;
-	return false;
-}
-
-static void queued(struct mxefi_peer *peer)
+void mxefi_conn_queued(struct mxefi_peer *peer)
 {
 	struct mxefi_conn *conn = to_conn(peer);
 
@@ -288,62 +191,12 @@ static void queued(struct mxefi_peer *peer)
 		mxefi_peer_flush(peer);
 }
 
-static void wr_done(struct mxefi_work *work, const struct ibv_wc *wc)
-{
-	struct mxefi_wr *wr = container_of(work, struct mxefi_wr, work);
-	struct mxefi_peer *peer = wr->peer;
-	struct mxefi_ep *ep = peer->ep;
-	struct mxefi_conn *conn;
-	int err = 0;
-
-	peer->posted--;
-	ep->posted--;
-	wr->posted = false;
-	if (wc->status != IBV_WC_SUCCESS) {
-		err = mxefi_wr_error(wr, wc);
-		if (!ep->closing)
-			mxefi_conn_abort(to_conn(peer), FI_ECONNABORTED);
-	}
-	mxefi_wr_end(wr, err);
-	mxefi_peer_flush(peer);
-	if (ep->starved) {
-		ep->starved = false;
-		for (conn = ep->conns; conn; conn = conn->next)
-			mxefi_peer_flush(&conn->peer);
-	}
-	if (ep->answers || ep->readers)
-		mxefi_conn_retry(ep);
-}
-
-static int post(struct mxefi_wr *wr)
-{
-	struct mxefi_conn *conn = to_conn(wr->peer);
-	struct ibv_exp_send_wr *bad_masked;
-	struct ibv_send_wr *bad;
-	int ret;
-
-	wr->work.done = wr_done;
-	if (wr->is_masked)
-		ret = ibv_exp_post_send(conn->qp, &wr->masked, &bad_masked);
-	else
-		ret = ibv_post_send(conn->qp, &wr->wr, &bad);
-	if (!ret)
-		conn->peer.ep->posted++;
-	return ret;
-}
-
 bool mxefi_conn_wr_complete(struct mxefi_wr *wr, int err)
 {
 	if (err && !wr->peer->ep->closing)
 		mxefi_conn_abort(to_conn(wr->peer), err);
 	return true;
 }
-
-static const struct mxefi_channel channel = {
-	.ready = ready,
-	.queued = queued,
-	.post = post,
-};
 
 /* ---- messages that no operation has ------------------------------------- */
 
@@ -437,7 +290,7 @@ void mxefi_conn_retry(struct mxefi_ep *ep)
 struct mxefi_conn *mxefi_conn_find(struct mxefi_ep *ep,
 				    const struct mxefi_addr *addr)
 {
-	struct mxefi_peer *peer = mxefi_peer_find(ep, &channel, addr);
+	struct mxefi_peer *peer = mxefi_peer_find(ep, true, addr);
 
 	return peer ? to_conn(peer) : NULL;
 }
@@ -470,9 +323,11 @@ int mxefi_conn_set_addr(struct mxefi_conn *conn, const struct mxefi_addr *addr)
 
 /* Adds a guest. */
 struct mxefi_conn *mxefi_conn_add(struct mxefi_ep *ep,
-				   const struct mxefi_addr *addr)
+				  const struct mxefi_addr *addr,
+				  const struct mxefi_transport *transport)
 {
 	struct mxefi_conn *conn = calloc(1, sizeof(*conn));
+	struct mxefi_conn **bucket;
 
 	if (!conn)
 		return NULL;
@@ -487,9 +342,13 @@ struct mxefi_conn *mxefi_conn_add(struct mxefi_ep *ep,
 		free(conn);
 		return NULL;
 	}
-	mxefi_peer_add(&conn->peer, &channel, ep, addr);
+	conn->transport = transport;
+	mxefi_peer_add(&conn->peer, &transport->channel, ep, addr);
 	conn->next = ep->conns;
 	ep->conns = conn;
+	bucket = token_bucket(ep, conn->token);
+	conn->next_token = *bucket;
+	*bucket = conn;
 	ep->num_guests++;
 	return conn;
 }

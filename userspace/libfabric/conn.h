@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Connections: one RC queue pair for each peer of an endpoint. */
+/* Connections of an endpoint, over RC or over DC. */
 #ifndef MXEFI_CONN_H
 #define MXEFI_CONN_H
 
@@ -12,35 +12,66 @@
 
 struct ibv_qp;
 struct mxefi_ah;
+struct mxefi_conn;
 struct mxefi_ep;
 struct mxefi_wr;
 
 enum mxefi_conn_state {
-	MXEFI_CONN_IDLE,	/* no queue pair */
+	MXEFI_CONN_IDLE,	/* has no number */
 	MXEFI_CONN_HELLO,	/* waits for an answer of the peer */
 	MXEFI_CONN_READY,
-	MXEFI_CONN_BROKEN,	/* the queue pair is in error */
+	MXEFI_CONN_BROKEN,	/* requests fail */
 };
+
+/* What differs between the transports of connections. */
+struct mxefi_transport {
+	struct mxefi_channel channel;
+	/* The peer notices the end of a connection only by a hello. */
+	bool needs_notice;
+	/*
+	 * Opens an idle connection of a new epoch, and sets its number. Returns
+	 * 0 or a negative error of libfabric.
+	 */
+	int (*open)(struct mxefi_conn *conn);
+	/* True if connect() does not block. If not, it soon will not. */
+	bool (*may_connect)(struct mxefi_conn *conn);
+	/* Connects to that of a hello. Returns as open() does. Optional. */
+	int (*connect)(struct mxefi_conn *conn, const struct mxefi_hello *hello);
+	/* Ends the requests in flight. */
+	void (*abort)(struct mxefi_conn *conn);
+	/* True if no request is in flight. */
+	bool (*is_drained)(const struct mxefi_conn *conn);
+	/* Closes a connection without requests in flight. Optional. */
+	void (*close)(struct mxefi_conn *conn);
+	/* Frees what close() has left. Optional. */
+	void (*release)(struct mxefi_conn *conn);
+};
+
+extern const struct mxefi_transport mxefi_conn_rc, mxefi_conn_dc;
 
 struct mxefi_conn {
 	struct mxefi_peer peer;
 	struct mxefi_conn *next;
+	const struct mxefi_transport *transport;
 	enum mxefi_conn_state state;
-	bool connected;			/* the queue pair is in RTS */
-	struct ibv_qp *qp;
-	uint32_t sq_size;		/* requests of the queue pair */
+	bool connected;			/* to the peer's; see peer_qpn */
+	uint32_t number, peer_qpn;	/* MXEFI_DC_CONN, or of a queue pair */
 	struct mxefi_ah *ah;
 	struct mxefi_hello waiting;	/* for the address handle; magic 0: none */
+	struct mxefi_conn *next_token;	/* in the hash table of tokens */
+	/* conn_rc.c */
+	struct ibv_qp *qp;
+	uint32_t sq_size;		/* requests of the queue pair */
 	struct mxefi_conn *next_qpn;	/* in the hash table of QP numbers */
-	uint32_t peer_qpn;
 	uint32_t psn;
 	/* Of endpoints of type FI_EP_MSG. */
 	uint32_t cm_flags;		/* of our hellos */
 	uint32_t data_len, peer_data_len;
 	uint8_t data[MXEFI_CM_DATA], peer_data[MXEFI_CM_DATA];
 	bool is_shut;			/* no new requests */
-	uint32_t epoch;			/* of our queue pair */
-	uint32_t peer_epoch;		/* of the last connected queue pair */
+	bool has_left;			/* one side has closed it */
+	uint32_t epoch;			/* counts the connections of ep */
+	uint32_t peer_epoch;		/* of the last one of the peer */
 	/* Only an endpoint that has received our hello knows our token. */
 	uint64_t token, peer_token;
 	bool is_proven;			/* the hello of peer_epoch had our token */
@@ -70,7 +101,24 @@ static inline struct mxefi_conn *to_conn(struct mxefi_peer *peer)
 struct mxefi_conn *mxefi_conn_by_qpn(struct mxefi_ep *ep, uint32_t qpn);
 
 /**
- * mxefi_conn_open() - Creates the queue pair of an idle connection.
+ * mxefi_conn_by_token() - Finds the connection that a message over DC names.
+ * @ep: endpoint
+ * @token: token of the message, which only the peer knows
+ *
+ * Return: the connection, or NULL.
+ */
+struct mxefi_conn *mxefi_conn_by_token(struct mxefi_ep *ep, uint64_t token);
+
+/**
+ * mxefi_conn_set_transport() - Chooses the transport.
+ * @conn: idle connection
+ * @transport: transport
+ */
+void mxefi_conn_set_transport(struct mxefi_conn *conn,
+			      const struct mxefi_transport *transport);
+
+/**
+ * mxefi_conn_open() - Opens an idle connection.
  * @conn: connection
  *
  * Return: 0, or a negative error of libfabric.
@@ -78,8 +126,8 @@ struct mxefi_conn *mxefi_conn_by_qpn(struct mxefi_ep *ep, uint32_t qpn);
 int mxefi_conn_open(struct mxefi_conn *conn);
 
 /**
- * mxefi_conn_connect() - Connects the queue pair to that of a hello.
- * @conn: connection with a queue pair
+ * mxefi_conn_connect() - Connects to the peer of a hello.
+ * @conn: open connection
  * @hello: hello of the peer
  *
  * Return: 0, or a negative error of libfabric.
@@ -88,13 +136,13 @@ int mxefi_conn_connect(struct mxefi_conn *conn,
 		       const struct mxefi_hello *hello);
 
 /**
- * mxefi_conn_make_idle() - Destroys the queue pair of a connection.
- * @conn: connection without requests in the send queue
+ * mxefi_conn_make_idle() - Closes a connection, which can be opened again.
+ * @conn: open or broken connection without requests in flight
  */
 void mxefi_conn_make_idle(struct mxefi_conn *conn);
 
 /**
- * mxefi_conn_confirm() - Notes that the peer's queue pair accepts requests.
+ * mxefi_conn_confirm() - Notes that the peer accepts requests.
  * @conn: connection
  */
 void mxefi_conn_confirm(struct mxefi_conn *conn);
@@ -127,11 +175,13 @@ struct mxefi_conn *mxefi_conn_find(struct mxefi_ep *ep,
  * mxefi_conn_add() - Adds an idle connection.
  * @ep: endpoint
  * @addr: address of the peer
+ * @transport: its transport
  *
  * Return: the connection, or NULL if memory is short.
  */
 struct mxefi_conn *mxefi_conn_add(struct mxefi_ep *ep,
-				  const struct mxefi_addr *addr);
+				  const struct mxefi_addr *addr,
+				  const struct mxefi_transport *transport);
 
 /**
  * mxefi_conn_set_addr() - Sets the address of the peer.
@@ -159,7 +209,7 @@ void mxefi_conn_shutdown(struct mxefi_conn *conn);
  * @conn: connection
  * @epoch: its epoch at an earlier time
  *
- * Return: true if the queue pair is the same and not in error.
+ * Return: true if it is open, and was not closed since.
  */
 bool mxefi_conn_is_current(const struct mxefi_conn *conn, uint32_t epoch);
 
@@ -169,6 +219,12 @@ bool mxefi_conn_is_current(const struct mxefi_conn *conn, uint32_t epoch);
  * @err: errno of libfabric
  */
 void mxefi_conn_abort(struct mxefi_conn *conn, int err);
+
+/**
+ * mxefi_conn_queued() - The queued() of the channels of connections.
+ * @peer: peer
+ */
+void mxefi_conn_queued(struct mxefi_peer *peer);
 
 /**
  * mxefi_conn_wr_complete() - Completes a request that no operation has.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Initiators of the dynamically connected (DC) transport: the channel of peers
- * that have a DC target. An endpoint has a few initiators for all peers, and no
- * connections.
+ * Initiators of the dynamically connected (DC) transport. An endpoint has a few
+ * for all peers that it reaches over DC: for one-sided operations without a
+ * connection, and for connections (conn_dc.c).
  *
  * All requests to a peer use one initiator, so their order is that of a
  * connection. The device sends a request to another target only when all
@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "ah.h"
+#include "conn.h"
 #include "container.h"
 #include "dci.h"
 #include "device.h"
@@ -33,6 +34,7 @@
 
 #define SQ_SIZE 64	/* requests of an initiator */
 #define HOST_HASH 256	/* buckets for hosts */
+#define BROKEN_MS 100	/* until the requests of a broken connection end */
 
 /* The address handle of all peers with a GID. */
 struct dc_host {
@@ -43,15 +45,16 @@ struct dc_host {
 	uint64_t since_ms;	/* requests wait for it; 0: none */
 };
 
-/* A peer. */
-struct dc_peer {
-	struct mxefi_peer peer;
-	struct dc_peer *next;
+/* What a peer needs to be reached over DC. */
+struct mxefi_dc {
+	struct mxefi_peer *peer;
+	struct mxefi_dc *next;
 	struct dc_host *host;
 	struct dci *dci;		/* the home, or the spare initiator */
 	struct dci *home;
-	struct dc_peer *next_waiting;
+	struct mxefi_dc *next_waiting;
 	bool waits;			/* is in the list of an initiator */
+	unsigned int flushed;		/* its requests in dci->flushed */
 	bool is_slow;			/* its last request timed out */
 };
 
@@ -64,11 +67,11 @@ struct dci {
 	/* These requests, in the order in which they will complete. */
 	struct mxefi_wr *sent, **sent_tail;
 	/* Peers whose requests wait for room in the send queue. */
-	struct dc_peer *waiting, **waiting_tail;
+	struct mxefi_dc *waiting, **waiting_tail;
 	/* The peer whose request has failed, until the initiator is reset. */
-	struct dc_peer *failed;
+	struct mxefi_dc *failed;
 	/* The peer that holds up others, while its requests are aborted. */
-	struct dc_peer *aborted;
+	struct mxefi_dc *aborted;
 	struct mxefi_wr *flushed;	/* of the other peers, the last first */
 	uint64_t completions;
 	uint64_t seen;			/* completions at since_ms */
@@ -79,18 +82,13 @@ struct dci {
 struct mxefi_dcis {
 	struct mxefi_ep *ep;
 	struct mxefi_ticker ticker;
-	struct dc_peer *peers;
+	struct mxefi_dc *peers;
 	struct dc_host *hosts[HOST_HASH];
 	unsigned int next_home;
 	int reserved_cqe;
 	unsigned int num;		/* without the spare one, the last */
 	struct dci dci[];
 };
-
-static struct dc_peer *to_dc_peer(struct mxefi_peer *peer)
-{
-	return container_of(peer, struct dc_peer, peer);
-}
 
 static struct dci *spare_of(struct mxefi_dcis *dcis)
 {
@@ -166,7 +164,7 @@ static bool is_down(const struct dci *dci)
 
 /* ---- peers that wait --------------------------------------------------- */
 
-static void wait_for_room(struct dc_peer *dp)
+static void wait_for_room(struct mxefi_dc *dp)
 {
 	struct dci *dci = dp->dci;
 
@@ -182,19 +180,24 @@ static void wait_for_room(struct dc_peer *dp)
 static void serve(struct dci *dci)
 {
 	while (dci->waiting && !is_down(dci) && dci->posted < SQ_SIZE) {
-		struct dc_peer *dp = dci->waiting;
+		struct mxefi_dc *dp = dci->waiting;
 
 		dci->waiting = dp->next_waiting;
 		if (!dci->waiting)
 			dci->waiting_tail = &dci->waiting;
 		dp->waits = false;
-		mxefi_peer_flush(&dp->peer);
+		mxefi_peer_flush(dp->peer);
 	}
 }
 
-static bool ready(struct mxefi_peer *peer)
+static bool has_queued(const struct mxefi_peer *peer)
 {
-	struct dc_peer *dp = to_dc_peer(peer);
+	return peer->answers || peer->pending;
+}
+
+bool mxefi_dci_ready(struct mxefi_peer *peer)
+{
+	struct mxefi_dc *dp = peer->dc;
 
 	if (peer->ep->dom->lost)
 		return false;
@@ -212,14 +215,14 @@ static bool ready(struct mxefi_peer *peer)
 /* ---- failures ---------------------------------------------------------- */
 
 /* A request has failed. What the program has not posted yet fails, too. */
-static void fail(struct dci *dci, struct dc_peer *dp, int err)
+static void fail(struct dci *dci, struct mxefi_dc *dp, int err)
 {
 	dci->failed = dp;
 	/* It did not answer. */
 	dp->is_slow = err == FI_ECONNABORTED;
 	mxefi_info(FI_LOG_EP_CTRL, "requests to DC target %u failed: %s\n",
-		   dp->peer.addr.dct, fi_strerror(err));
-	mxefi_peer_fail_pending(&dp->peer, FI_ECONNABORTED);
+		   dp->peer->addr.dct & MXEFI_DCT_NUMBER, fi_strerror(err));
+	dp->peer->channel->failed(dp->peer, FI_ECONNABORTED);
 }
 
 /* All requests of an initiator in error have completed. */
@@ -237,11 +240,12 @@ static void restart(struct dci *dci)
 		struct mxefi_wr *wr = dci->flushed;
 
 		dci->flushed = wr->next;
-		if (good) {
+		wr->peer->dc->flushed--;
+		if (good && !wr->peer->is_broken) {
 			mxefi_wr_requeue(wr);
-			wait_for_room(to_dc_peer(wr->peer));
+			wait_for_room(wr->peer->dc);
 		} else {
-			mxefi_wr_end(wr, FI_EIO);
+			mxefi_wr_end(wr, good ? FI_ECONNABORTED : FI_EIO);
 		}
 	}
 }
@@ -249,12 +253,12 @@ static void restart(struct dci *dci)
 /* True if requests of another peer wait for the one that is in flight. */
 static bool holds_up(const struct dci *dci)
 {
-	const struct dc_peer *dp;
+	const struct mxefi_dc *dp;
 
 	if (dci->peers > 1)
 		return true;
 	for (dp = dci->waiting; dp; dp = dp->next_waiting)
-		if (!dp->peer.posted)
+		if (!dp->peer->posted)
 			return true;
 	return false;
 }
@@ -265,11 +269,11 @@ static bool holds_up(const struct dci *dci)
 static void resolved(void *arg)
 {
 	struct dc_host *host = arg;
-	struct dc_peer *dp;
+	struct mxefi_dc *dp;
 
 	host->since_ms = 0;
 	for (dp = host->dcis->peers; dp; dp = dp->next) {
-		if (dp->host != host || !dp->peer.pending)
+		if (dp->host != host || !has_queued(dp->peer))
 			continue;
 		wait_for_room(dp);
 		serve(dp->dci);
@@ -279,7 +283,7 @@ static void resolved(void *arg)
 /* Tries again to reach a host, or gives up. */
 static void check_host(struct dc_host *host, uint64_t now)
 {
-	struct dc_peer *dp;
+	struct mxefi_dc *dp;
 
 	if (!host->since_ms || mxefi_ah_get(host->ah) ||
 	    now - host->since_ms <= host->dcis->ep->dom->connect_timeout_ms)
@@ -287,7 +291,7 @@ static void check_host(struct dc_host *host, uint64_t now)
 	host->since_ms = 0;
 	for (dp = host->dcis->peers; dp; dp = dp->next)
 		if (dp->host == host)
-			mxefi_peer_fail_pending(&dp->peer, FI_EHOSTUNREACH);
+			dp->peer->channel->failed(dp->peer, FI_EHOSTUNREACH);
 }
 
 static void check_hosts(struct mxefi_dcis *dcis, uint64_t now)
@@ -315,7 +319,7 @@ static void abort_requests(struct dci *dci)
 			set_state(dci, IBV_QPS_RTS);
 			return;
 		}
-		dci->aborted = to_dc_peer(dci->sent->peer);
+		dci->aborted = dci->sent->peer->dc;
 	}
 	if (set_state(dci, IBV_QPS_ERR) && is_drained) {
 		dci->aborted = NULL;
@@ -324,9 +328,18 @@ static void abort_requests(struct dci *dci)
 }
 
 /*
- * A target without receive buffers makes its initiator wait, maybe forever if
- * its process is stopped. Other peers must not wait as long.
+ * True if the request that an initiator waits for is to be aborted. A target
+ * without receive buffers makes it wait, maybe forever if its process is
+ * stopped. Other peers must not wait as long, nor the end of a broken
+ * connection.
  */
+static bool is_overdue(const struct dci *dci, uint64_t waited_ms)
+{
+	if (dci->sent->peer->is_broken)
+		return waited_ms > BROKEN_MS;
+	return waited_ms > dci->dcis->ep->dom->connect_timeout_ms;
+}
+
 static void tick(struct mxefi_ticker *ticker, uint64_t now)
 {
 	struct mxefi_dcis *dcis = container_of(ticker, struct mxefi_dcis,
@@ -339,11 +352,10 @@ static void tick(struct mxefi_ticker *ticker, uint64_t now)
 		struct dci *dci = &dcis->dci[i];
 
 		if (!dci->posted || dci->completions != dci->seen ||
-		    !holds_up(dci)) {
+		    !(holds_up(dci) || dci->sent->peer->is_broken)) {
 			dci->seen = dci->completions;
 			dci->since_ms = now;
-		} else if (now - dci->since_ms >
-			   dcis->ep->dom->connect_timeout_ms) {
+		} else if (is_overdue(dci, now - dci->since_ms)) {
 			dci->since_ms = now;
 			abort_requests(dci);
 		}
@@ -355,28 +367,29 @@ static void tick(struct mxefi_ticker *ticker, uint64_t now)
 static void wr_failed(struct dci *dci, struct mxefi_wr *wr,
 		      const struct ibv_wc *wc)
 {
-	const struct dc_peer *first = dci->failed ? : dci->aborted;
+	const struct mxefi_dc *first = dci->failed ? : dci->aborted;
 	int err;
 
 	/* Behind a request of another peer, so it was not sent. */
-	if (first && &first->peer != wr->peer &&
+	if (first && first->peer != wr->peer &&
 	    wc->status == IBV_WC_WR_FLUSH_ERR) {
 		wr->next = dci->flushed;
 		dci->flushed = wr;
+		wr->peer->dc->flushed++;
 		return;
 	}
 	err = mxefi_wr_error(wr, wc);
 	if (!dci->failed && !dci->dcis->ep->closing)
-		fail(dci, to_dc_peer(wr->peer), err);
+		fail(dci, wr->peer->dc, err);
 	mxefi_wr_end(wr, err);
 }
 
 /* A peer that answers leaves the spare initiator, when that keeps the order. */
-static void succeeded(struct dc_peer *dp)
+static void succeeded(struct mxefi_dc *dp)
 {
 	dp->is_slow = false;
-	if (dp->dci != dp->home && !dp->peer.posted && !dp->peer.pending &&
-	    !dp->waits)
+	if (dp->dci != dp->home && !dp->peer->posted &&
+	    !has_queued(dp->peer) && !dp->waits)
 		dp->dci = dp->home;
 }
 
@@ -404,12 +417,12 @@ static struct mxefi_wr *take_sent(struct dci *dci)
 static void wr_done(struct mxefi_work *work, const struct ibv_wc *wc)
 {
 	struct mxefi_wr *wr = container_of(work, struct mxefi_wr, work);
-	struct dc_peer *dp = to_dc_peer(wr->peer);
+	struct mxefi_dc *dp = wr->peer->dc;
 	struct dci *dci = dp->dci;
 
 	dci->completions++;
 	take_sent(dci);
-	if (!--dp->peer.posted)
+	if (!--dp->peer->posted)
 		dci->peers--;
 	if (wc->status == IBV_WC_SUCCESS) {
 		mxefi_wr_end(wr, 0);
@@ -426,10 +439,12 @@ static void wr_done(struct mxefi_work *work, const struct ibv_wc *wc)
 	 * A loop may have held them back. The peer may have another initiator
 	 * now.
 	 */
-	if (dp->peer.pending) {
+	if (has_queued(dp->peer)) {
 		wait_for_room(dp);
 		serve(dp->dci);
 	}
+	if (dci->dcis->ep->answers || dci->dcis->ep->readers)
+		mxefi_conn_retry(dci->dcis->ep);
 }
 
 /* Makes a request of the experimental verbs, which can name a target. */
@@ -455,61 +470,52 @@ static void convert(struct mxefi_wr *wr)
 	}
 }
 
-static int post(struct mxefi_wr *wr)
+int mxefi_dci_post(struct mxefi_wr *wr)
 {
-	struct dc_peer *dp = to_dc_peer(wr->peer);
+	struct mxefi_dc *dp = wr->peer->dc;
 	struct ibv_exp_send_wr *bad;
 	int ret;
 
 	if (!wr->is_masked)
 		convert(wr);
 	wr->masked.dc.ah = mxefi_ah_get(dp->host->ah);
-	wr->masked.dc.dct_number = dp->peer.addr.dct;
-	wr->masked.dc.dct_access_key = dp->peer.addr.id;
+	wr->masked.dc.dct_number = dp->peer->addr.dct & MXEFI_DCT_NUMBER;
+	wr->masked.dc.dct_access_key = dp->peer->addr.id;
 	wr->work.done = wr_done;
 	ret = ibv_exp_post_send(dp->dci->qp, &wr->masked, &bad);
 	if (ret)
 		return ret;
 	add_sent(dp->dci, wr);
-	if (dp->peer.posted == 1)
+	if (dp->peer->posted == 1)
 		dp->dci->peers++;
 	return 0;
 }
 
-static const struct mxefi_channel channel = {
-	.ready = ready,
-	.queued = mxefi_peer_flush,
-	.post = post,
-};
-
 /* ---- peers ------------------------------------------------------------- */
+
+bool mxefi_dci_may_use(const struct mxefi_ep *ep)
+{
+	return !ep->is_msg && ep->dom->dev.has_dc &&
+	       ep->dom->dc_mode != MXEFI_DC_NEVER;
+}
+
+static unsigned int target_mtu(const struct mxefi_addr *addr)
+{
+	return (addr->dct & MXEFI_DCT_MTU) >> MXEFI_DCT_MTU_SHIFT;
+}
 
 bool mxefi_dci_reaches(const struct mxefi_ep *ep,
 		       const struct mxefi_addr *addr)
 {
-	return (addr->dct & MXEFI_DCT_MTU) >> MXEFI_DCT_MTU_SHIFT >=
-	       (uint32_t)ep->dom->dev.port.active_mtu;
+	return mxefi_dci_may_use(ep) &&
+	       target_mtu(addr) >= ep->dom->dev.port.active_mtu;
 }
 
-/*
- * Two addresses that only differ in what DC does not use must be one peer, as
- * the device does not tell them apart.
- */
-static struct mxefi_addr to_target(const struct mxefi_addr *addr)
+bool mxefi_dci_is_mutual(const struct mxefi_ep *ep,
+			 const struct mxefi_addr *addr)
 {
-	struct mxefi_addr target = *addr;
-
-	target.qpn = 0;
-	target.dct &= MXEFI_DCT_NUMBER;
-	return target;
-}
-
-struct mxefi_peer *mxefi_dci_find(struct mxefi_ep *ep,
-				  const struct mxefi_addr *addr)
-{
-	struct mxefi_addr target = to_target(addr);
-
-	return mxefi_peer_find(ep, &channel, &target);
+	return mxefi_dci_reaches(ep, addr) && ep->dct &&
+	       target_mtu(addr) == target_mtu(&ep->ud.name);
 }
 
 /* Finds or makes the host of a peer. Returns NULL if memory is short. */
@@ -537,26 +543,110 @@ static struct dc_host *get_host(struct mxefi_dcis *dcis,
 	return host;
 }
 
-struct mxefi_peer *mxefi_dci_add(struct mxefi_ep *ep,
-				 const struct mxefi_addr *addr)
+int mxefi_dci_attach(struct mxefi_peer *peer)
 {
-	struct mxefi_addr target = to_target(addr);
-	struct mxefi_dcis *dcis = ep->dcis;
-	struct dc_host *host = get_host(dcis, addr);
-	struct dc_peer *dp;
+	struct mxefi_dcis *dcis = peer->ep->dcis;
+	struct dc_host *host = get_host(dcis, &peer->addr);
+	struct mxefi_dc *dp;
 
 	dp = host ? calloc(1, sizeof(*dp)) : NULL;
 	if (!dp)
-		return NULL;
+		return -FI_ENOMEM;
+	dp->peer = peer;
 	dp->host = host;
 	dp->home = &dcis->dci[dcis->next_home++ % dcis->num];
 	dp->dci = dp->home;
 	dp->next = dcis->peers;
 	dcis->peers = dp;
-	mxefi_peer_add(&dp->peer, &channel, ep, &target);
-	dp->peer.wants_events = addr->dct & MXEFI_DCT_EVENTS;
-	return &dp->peer;
+	peer->dc = dp;
+	return 0;
 }
+
+void mxefi_dci_withdraw(struct mxefi_peer *peer)
+{
+	struct mxefi_dc *dp = peer->dc, **p = &dp->dci->waiting;
+
+	if (!dp->waits)
+		return;
+	while (*p != dp)
+		p = &(*p)->next_waiting;
+	*p = dp->next_waiting;
+	if (!*p)
+		dp->dci->waiting_tail = p;
+	dp->waits = false;
+}
+
+bool mxefi_dci_is_drained(const struct mxefi_peer *peer)
+{
+	const struct mxefi_dc *dp = peer->dc;
+
+	return !peer->posted && !dp->flushed && dp->dci->failed != dp &&
+	       dp->dci->aborted != dp;
+}
+
+void mxefi_dci_detach(struct mxefi_peer *peer)
+{
+	struct mxefi_dc *dp = peer->dc, **p;
+
+	if (!dp)
+		return;
+	mxefi_dci_withdraw(peer);
+	for (p = &dp->dci->dcis->peers; *p != dp; p = &(*p)->next)
+		;
+	*p = dp->next;
+	free(dp);
+	peer->dc = NULL;
+}
+
+/* ---- peers without a connection ---------------------------------------- */
+
+static const struct mxefi_channel channel = {
+	.ready = mxefi_dci_ready,
+	.queued = mxefi_peer_flush,
+	.post = mxefi_dci_post,
+	.failed = mxefi_peer_fail_pending,
+};
+
+/*
+ * Two addresses that only differ in what DC does not use must be one peer, as
+ * the device does not tell them apart.
+ */
+static struct mxefi_addr to_target(const struct mxefi_addr *addr)
+{
+	struct mxefi_addr target = *addr;
+
+	target.qpn = 0;
+	target.dct &= MXEFI_DCT_NUMBER;
+	return target;
+}
+
+struct mxefi_peer *mxefi_dci_find(struct mxefi_ep *ep,
+				  const struct mxefi_addr *addr)
+{
+	struct mxefi_addr target = to_target(addr);
+
+	return mxefi_peer_find(ep, false, &target);
+}
+
+struct mxefi_peer *mxefi_dci_add(struct mxefi_ep *ep,
+				 const struct mxefi_addr *addr)
+{
+	struct mxefi_addr target = to_target(addr);
+	struct mxefi_peer *peer = calloc(1, sizeof(*peer));
+
+	if (!peer)
+		return NULL;
+	mxefi_peer_add(peer, &channel, ep, &target);
+	peer->wants_events = addr->dct & MXEFI_DCT_EVENTS;
+	if (mxefi_dci_attach(peer)) {
+		mxefi_peer_remove(peer);
+		free(peer);
+		return NULL;
+	}
+	return peer;
+}
+
+/* ---- the end of all requests ------------------------------------------- */
 
 /* Ends the requests that were to be posted again. */
 static void end_flushed(struct dci *dci, int err)
@@ -565,6 +655,7 @@ static void end_flushed(struct dci *dci, int err)
 		struct mxefi_wr *wr = dci->flushed;
 
 		dci->flushed = wr->next;
+		wr->peer->dc->flushed--;
 		mxefi_wr_end(wr, err);
 	}
 }
@@ -576,8 +667,8 @@ void mxefi_dci_end_all(struct mxefi_ep *ep)
 
 	if (!dcis)
 		return;
-	for (struct dc_peer *dp = dcis->peers; dp; dp = dp->next)
-		mxefi_peer_fail_pending(&dp->peer, FI_ENODEV);
+	for (struct mxefi_dc *dp = dcis->peers; dp; dp = dp->next)
+		mxefi_peer_fail_pending(dp->peer, FI_ENODEV);
 	for (unsigned int i = 0; i <= dcis->num; i++) {
 		while (dcis->dci[i].posted) {
 			struct mxefi_work *work = &dcis->dci[i].sent->work;
@@ -586,8 +677,8 @@ void mxefi_dci_end_all(struct mxefi_ep *ep)
 		}
 		end_flushed(&dcis->dci[i], FI_ENODEV);
 	}
-	for (struct dc_peer *dp = dcis->peers; dp; dp = dp->next)
-		mxefi_peer_fail_pending(&dp->peer, FI_ENODEV);
+	for (struct mxefi_dc *dp = dcis->peers; dp; dp = dp->next)
+		mxefi_peer_fail_pending(dp->peer, FI_ENODEV);
 }
 
 /* ---- the initiators of an endpoint ------------------------------------- */
@@ -651,14 +742,17 @@ static void free_hosts(struct mxefi_dcis *dcis)
 	}
 }
 
+/* Those of connections are freed with them. */
 static void free_peers(struct mxefi_dcis *dcis)
 {
 	while (dcis->peers) {
-		struct dc_peer *dp = dcis->peers;
+		struct mxefi_peer *peer = dcis->peers->peer;
 
-		dcis->peers = dp->next;
-		mxefi_peer_remove(&dp->peer);
-		free(dp);
+		mxefi_dci_detach(peer);
+		if (peer->channel->has_conn)
+			continue;
+		mxefi_peer_remove(peer);
+		free(peer);
 	}
 }
 
@@ -684,8 +778,8 @@ void mxefi_dci_close(struct mxefi_ep *ep)
 	if (!dcis)
 		return;
 	mxefi_progress_del_ticker(ep->dom, &dcis->ticker);
-	for (struct dc_peer *dp = dcis->peers; dp; dp = dp->next)
-		mxefi_peer_fail_pending(&dp->peer, FI_ECANCELED);
+	for (struct mxefi_dc *dp = dcis->peers; dp; dp = dp->next)
+		mxefi_peer_fail_pending(dp->peer, FI_ECANCELED);
 	for (unsigned int i = 0; i <= dcis->num; i++)
 		if (dcis->dci[i].qp)
 			close_qp(&dcis->dci[i]);

@@ -8,6 +8,7 @@
 struct mxefi_addr;
 struct mxefi_ep;
 struct mxefi_peer;
+struct mxefi_wr;
 
 /**
  * mxefi_dci_open() - Creates the DC initiators of an endpoint.
@@ -38,8 +39,16 @@ void mxefi_dci_end_all(struct mxefi_ep *ep);
 bool mxefi_dci_is_sending(const struct mxefi_ep *ep);
 
 /**
+ * mxefi_dci_may_use() - Checks whether an endpoint may use DC.
+ * @ep: endpoint
+ *
+ * Return: true if it may.
+ */
+bool mxefi_dci_may_use(const struct mxefi_ep *ep);
+
+/**
  * mxefi_dci_reaches() - Checks whether an endpoint can use DC to an address.
- * @ep: endpoint on a device with DC
+ * @ep: endpoint
  * @addr: address
  *
  * Return: true if it has a DC target whose path MTU is not smaller than ours.
@@ -48,7 +57,61 @@ bool mxefi_dci_reaches(const struct mxefi_ep *ep,
 		       const struct mxefi_addr *addr);
 
 /**
- * mxefi_dci_find() - Finds the peer with a DC target.
+ * mxefi_dci_is_mutual() - Checks whether two endpoints can use DC both ways.
+ * @ep: endpoint
+ * @addr: address of the other one
+ *
+ * Return: true if both have DC targets of the same path MTU.
+ */
+bool mxefi_dci_is_mutual(const struct mxefi_ep *ep,
+			 const struct mxefi_addr *addr);
+
+/**
+ * mxefi_dci_attach() - Lets the initiators serve a peer.
+ * @peer: peer of an endpoint with initiators, whose address has a DC target
+ *
+ * Return: 0 or -FI_ENOMEM.
+ */
+int mxefi_dci_attach(struct mxefi_peer *peer);
+
+/**
+ * mxefi_dci_detach() - Undoes mxefi_dci_attach().
+ * @peer: peer that is drained, or is not attached
+ */
+void mxefi_dci_detach(struct mxefi_peer *peer);
+
+/**
+ * mxefi_dci_ready() - The ready() of channels over DC.
+ * @peer: peer
+ *
+ * Return: true if a request can be posted now.
+ */
+bool mxefi_dci_ready(struct mxefi_peer *peer);
+
+/**
+ * mxefi_dci_post() - The post() of channels over DC.
+ * @wr: request
+ *
+ * Return: 0, or an error and it is not posted.
+ */
+int mxefi_dci_post(struct mxefi_wr *wr);
+
+/**
+ * mxefi_dci_withdraw() - Forgets that a peer waits for room.
+ * @peer: peer without requests that are queued
+ */
+void mxefi_dci_withdraw(struct mxefi_peer *peer);
+
+/**
+ * mxefi_dci_is_drained() - True if a peer has no requests in flight.
+ * @peer: peer
+ *
+ * Return: true if none is in flight or is to be posted again.
+ */
+bool mxefi_dci_is_drained(const struct mxefi_peer *peer);
+
+/**
+ * mxefi_dci_find() - Finds a peer with a DC target and without a connection.
  * @ep: endpoint
  * @addr: address with the target
  *
@@ -58,11 +121,11 @@ struct mxefi_peer *mxefi_dci_find(struct mxefi_ep *ep,
 				  const struct mxefi_addr *addr);
 
 /**
- * mxefi_dci_add() - Adds a peer with a DC target.
+ * mxefi_dci_add() - Adds such a peer.
  * @ep: endpoint with initiators
  * @addr: address with the target
  *
- * Return: the peer, or NULL if it has no route or memory is short.
+ * Return: the peer, or NULL if memory is short.
  */
 struct mxefi_peer *mxefi_dci_add(struct mxefi_ep *ep,
 				 const struct mxefi_addr *addr);

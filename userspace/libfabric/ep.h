@@ -70,10 +70,12 @@ struct mxefi_ep {
 	size_t by_addr_size;
 	/* conn.c */
 	struct mxefi_conn *conns;	/* the latest first */
-	unsigned int num_qps;		/* of all connections */
+	unsigned int num_conns;		/* that are open */
+	unsigned int num_qps;		/* of these */
 	unsigned int num_guests;	/* neither used nor confirmed */
-	uint32_t epoch;			/* of the last queue pair */
+	uint32_t epoch;			/* of the last one */
 	struct mxefi_conn *by_qpn[MXEFI_CONN_HASH];
+	struct mxefi_conn *by_token[MXEFI_CONN_HASH];
 	unsigned int posted;	/* requests of all connections */
 	bool starved;		/* some wait because of it */
 	/* Messages that wait for a free request. */
@@ -94,8 +96,10 @@ struct mxefi_ep {
 	void (*on_broken)(struct mxefi_conn *conn);
 	void (*on_room)(struct mxefi_ep *ep);	/* requests may be free */
 	void (*on_removed)(struct mxefi_ep *ep);
-	void (*on_message)(struct mxefi_conn *conn, const struct mxefi_msg *msg,
-			   const uint8_t *data, size_t len);
+	/* The epoch is that of the connection when the peer sent it, or 0. */
+	void (*on_message)(struct mxefi_conn *conn, uint32_t epoch,
+			   const struct mxefi_msg *msg, const uint8_t *data,
+			   size_t len);
 	/* Set by deferred.c: a call with FI_TRIGGER. */
 	ssize_t (*on_trigger)(const struct mxefi_handle *handle,
 			      enum fi_op_type type,

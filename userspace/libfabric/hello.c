@@ -2,10 +2,12 @@
 /*
  * Connecting by hellos over a UD queue pair.
  *
- * A hello carries the number of the sender's RC queue pair and is sent every
- * 100 ms until a hello with MXEFI_HELLO_ACK shows that the peer's queue pair
- * accepts requests. The protocol is symmetric: either endpoint can start, both
- * can start at once, and an endpoint can connect to itself.
+ * A hello carries the number of the sender's connection and is sent every 100
+ * ms until a hello with MXEFI_HELLO_ACK shows that the peer accepts requests.
+ * Over DC, it also needs MXEFI_HELLO_KEPT: a peer that gives up its side could
+ * not refuse the requests. The protocol is symmetric: either endpoint can
+ * start, both can start at once, and an endpoint can connect to itself. The one
+ * that starts chooses the transport. If both do and differ, it is DC.
  *
  * A hello can be forged. Each side has a token for each connection, and its
  * hellos contain both. A hello with our token is from the peer, as no other
@@ -13,7 +15,7 @@
  * replace a connected queue pair. Connections that a hello has opened are
  * limited, and more so those that the peer has not confirmed.
  *
- * A peer that has replaced its queue pair sends a hello from another one. The
+ * A peer that has opened its side anew sends a hello of another epoch. The
  * connection is then broken, and connected anew when it is idle.
  */
 #include <string.h>
@@ -46,7 +48,7 @@ static void send_hello(struct mxefi_conn *conn, uint32_t flags)
 {
 	struct mxefi_hello hello = {
 		.flags = flags | conn->cm_flags,
-		.qpn = conn->qp->qp_num,
+		.qpn = conn->number,
 		.peer_qpn = conn->peer_qpn,
 		.psn = conn->psn,
 		.epoch = conn->epoch,
@@ -55,6 +57,8 @@ static void send_hello(struct mxefi_conn *conn, uint32_t flags)
 		.peer_token = conn->peer_token,
 	};
 
+	if (!mxefi_conn_is_guest(conn))
+		hello.flags |= MXEFI_HELLO_KEPT;
 	conn->hello_ms = mxefi_now_ms();
 	mxefi_ud_send(&conn->peer.ep->ud, &conn->peer.addr, conn->ah, &hello,
 		      conn->data);
@@ -68,6 +72,12 @@ static void start_hello(struct mxefi_conn *conn)
 		mxefi_peer_fail_pending(&conn->peer, -ret);
 	else
 		send_hello(conn, 0);
+}
+
+static const struct mxefi_transport *
+transport_of(const struct mxefi_hello *hello)
+{
+	return hello->qpn & MXEFI_DC_CONN ? &mxefi_conn_dc : &mxefi_conn_rc;
 }
 
 /* ---- peers that the program has not named ------------------------------ */
@@ -86,7 +96,7 @@ static void give_up_guest(struct mxefi_ep *ep)
 
 static bool is_full(const struct mxefi_ep *ep)
 {
-	return !ep->is_msg && ep->num_qps >= ep->dom->max_conns;
+	return !ep->is_msg && ep->num_conns >= ep->dom->max_conns;
 }
 
 /*
@@ -103,7 +113,7 @@ static struct mxefi_conn *add_guest(struct mxefi_ep *ep,
 		give_up_guest(ep);
 		return NULL;
 	}
-	return mxefi_conn_add(ep, &hello->src);
+	return mxefi_conn_add(ep, &hello->src, transport_of(hello));
 }
 
 /* ---- receiving hellos -------------------------------------------------- */
@@ -126,7 +136,7 @@ static struct mxefi_conn *msg_conn(struct mxefi_ep *ep,
 			  sizeof(conn->peer.addr));
 	if (conn->state != MXEFI_CONN_HELLO || conn->connected)
 		return is_peer && !reject ? conn : NULL;
-	if (hello->peer_qpn != conn->qp->qp_num ||
+	if (hello->peer_qpn != conn->number ||
 	    hello->peer_token != conn->token ||
 	    !(reject ? is_peer : hello->flags & MXEFI_HELLO_ACCEPT))
 		return NULL;
@@ -174,6 +184,35 @@ static bool check_hello(struct mxefi_conn *conn,
 	return hello->epoch > conn->peer_epoch;
 }
 
+/* Changes to the transport of a hello. Returns false if we remain with ours. */
+static bool agree(struct mxefi_conn *conn, const struct mxefi_hello *hello)
+{
+	const struct mxefi_transport *transport = transport_of(hello);
+	int ret;
+
+	if (transport == conn->transport)
+		return true;
+	if (conn->transport == &mxefi_conn_dc) {
+		send_hello(conn, 0);
+		return false;
+	}
+	mxefi_conn_make_idle(conn);
+	mxefi_conn_set_transport(conn, transport);
+	ret = mxefi_conn_open(conn);
+	if (ret)
+		mxefi_peer_fail_pending(&conn->peer, -ret);
+	return !ret;
+}
+
+/* True if the peer will not give up what it acknowledges. */
+static bool may_rely(const struct mxefi_conn *conn,
+		     const struct mxefi_hello *hello)
+{
+	/* The program of one side at least uses the connection. */
+	return !conn->transport->needs_notice || mxefi_conn_is_guest(conn) ||
+	       hello->flags & MXEFI_HELLO_KEPT;
+}
+
 static void take_hello(struct mxefi_conn *conn, const struct mxefi_hello *hello)
 {
 	bool ack = hello->flags & MXEFI_HELLO_ACK;
@@ -181,14 +220,14 @@ static void take_hello(struct mxefi_conn *conn, const struct mxefi_hello *hello)
 
 	if (conn->state == MXEFI_CONN_BROKEN || !check_hello(conn, hello))
 		return;
-	/* The hello is for a queue pair of ours that has been destroyed. */
-	is_old = (ack || hello->peer_qpn) &&
-		 !(conn->qp && conn->qp->qp_num == hello->peer_qpn);
+	/* The hello is for an epoch of ours that has ended. */
+	is_old = (ack || hello->peer_qpn) && conn->number != hello->peer_qpn;
 	if (conn->state == MXEFI_CONN_IDLE) {
-		/* This acknowledges a QP that has been destroyed. */
+		/* This acknowledges an epoch that has ended. */
 		if (ack)
 			return;
-		/* A hello from another QP makes the peer replace its own. */
+		mxefi_conn_set_transport(conn, transport_of(hello));
+		/* A hello of another epoch makes the peer begin a new one. */
 		if (is_old)
 			start_hello(conn);
 		else if (mxefi_conn_open(conn))
@@ -196,14 +235,16 @@ static void take_hello(struct mxefi_conn *conn, const struct mxefi_hello *hello)
 	}
 	if (is_old)
 		return;
-	/* The peer has replaced the QP that ours is connected to. */
+	/* The peer has begun another epoch. */
 	if (conn->connected && hello->epoch != conn->peer_epoch) {
 		mxefi_conn_abort(conn, FI_ECONNABORTED);
 		return;
 	}
-	answer = !ack || !conn->connected;
+	if (!conn->connected && !agree(conn, hello))
+		return;
+	answer = !ack || !conn->connected || !may_rely(conn, hello);
 	/* Connecting must not block. */
-	if (!conn->connected && !mxefi_ah_refresh(conn->ah)) {
+	if (!conn->connected && !conn->transport->may_connect(conn)) {
 		conn->waiting = *hello;
 		return;
 	}
@@ -211,10 +252,14 @@ static void take_hello(struct mxefi_conn *conn, const struct mxefi_hello *hello)
 		mxefi_conn_abort(conn, FI_EHOSTUNREACH);
 		return;
 	}
+	if (ack && may_rely(conn, hello)) {
+		/* The peer waits until it may rely on us. */
+		answer |= conn->transport->needs_notice &&
+			  mxefi_conn_is_guest(conn);
+		mxefi_conn_confirm(conn);
+	}
 	if (answer)
 		send_hello(conn, MXEFI_HELLO_ACK);
-	if (ack)
-		mxefi_conn_confirm(conn);
 }
 
 /* Continues with what has waited for the address handle. */
@@ -237,6 +282,9 @@ static void handle_hello(struct mxefi_ud *ud, const struct mxefi_hello *hello,
 	struct mxefi_ep *ep = container_of(ud, struct mxefi_ep, ud);
 	struct mxefi_conn *conn;
 
+	if (transport_of(hello) == &mxefi_conn_dc &&
+	    !mxefi_dci_is_mutual(ep, &hello->src))
+		return;
 	if (ep->is_msg)
 		conn = msg_conn(ep, hello, data);
 	else
@@ -255,7 +303,7 @@ int mxefi_hello_start(struct mxefi_ep *ep, const struct mxefi_addr *peer,
 		     const struct mxefi_hello *request, const void *data,
 		     size_t len)
 {
-	struct mxefi_conn *conn = mxefi_conn_add(ep, peer);
+	struct mxefi_conn *conn = mxefi_conn_add(ep, peer, &mxefi_conn_rc);
 	int ret;
 
 	if (!conn)
@@ -340,6 +388,32 @@ static void end_all(struct mxefi_ep *ep)
 	ep->on_removed(ep);
 }
 
+/*
+ * Ends a broken connection. Over DC, the peer learns from a hello that the
+ * requests which wait for it have failed.
+ */
+static void end_broken(struct mxefi_conn *conn)
+{
+	bool tells = conn->transport->needs_notice && conn->connected &&
+		     !conn->has_left;
+
+	mxefi_conn_make_idle(conn);
+	if (conn->peer.pending || tells)
+		start_hello(conn);
+}
+
+/*
+ * True if nothing refers to the peer, not even its messages. A connection over
+ * DC is remembered as long as there is room: the peer may still send messages.
+ */
+static bool is_unused(const struct mxefi_conn *conn)
+{
+	if (conn->is_used || conn->kept)
+		return false;
+	return !conn->transport->needs_notice || !conn->is_confirmed ||
+	       conn->has_left || is_full(conn->peer.ep);
+}
+
 static void conn_tick(struct mxefi_ticker *ticker, uint64_t now)
 {
 	struct mxefi_ep *ep = container_of(ticker, struct mxefi_ep, ticker);
@@ -360,16 +434,13 @@ static void conn_tick(struct mxefi_ticker *ticker, uint64_t now)
 		/* Endpoints of type FI_EP_MSG do not connect again. */
 		if (ep->is_msg && conn->state == MXEFI_CONN_BROKEN)
 			continue;
-		if (conn->state == MXEFI_CONN_BROKEN && !conn->peer.posted &&
+		if (conn->state == MXEFI_CONN_BROKEN &&
+		    conn->transport->is_drained(conn) &&
 		    now - conn->since_ms >= DRAIN_MS) {
-			mxefi_conn_make_idle(conn);
-			if (conn->peer.pending)
-				start_hello(conn);
+			end_broken(conn);
 			continue;
 		}
-		/* Nothing refers to the peer, not even its messages. */
-		if (conn->state == MXEFI_CONN_IDLE && !conn->is_used &&
-		    !conn->kept) {
+		if (conn->state == MXEFI_CONN_IDLE && is_unused(conn)) {
 			mxefi_conn_free(conn);
 			continue;
 		}

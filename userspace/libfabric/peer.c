@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Peers, and the requests that wait for them. A channel (conn.c, dci.c) posts
- * the requests of a peer, one after the other.
+ * Peers, and the requests that wait for them. A channel (conn_rc.c, conn_dc.c,
+ * dci.c) posts the requests of a peer, one after the other.
  */
 #include <string.h>
 
@@ -45,13 +45,12 @@ void mxefi_peer_remove(struct mxefi_peer *peer)
 	*p = peer->next_id;
 }
 
-struct mxefi_peer *mxefi_peer_find(struct mxefi_ep *ep,
-				   const struct mxefi_channel *channel,
+struct mxefi_peer *mxefi_peer_find(struct mxefi_ep *ep, bool has_conn,
 				   const struct mxefi_addr *addr)
 {
 	struct mxefi_peer *peer = *id_bucket(ep, addr->id);
 
-	while (peer && (peer->channel != channel ||
+	while (peer && (peer->channel->has_conn != has_conn ||
 			memcmp(&peer->addr, addr, sizeof(*addr))))
 		peer = peer->next_id;
 	return peer;

@@ -9,6 +9,7 @@
 #include "wire.h"
 
 struct ibv_wc;
+struct mxefi_dc;
 struct mxefi_ep;
 struct mxefi_op;
 struct mxefi_peer;
@@ -16,6 +17,7 @@ struct mxefi_wr;
 
 /* What the requests to a peer are posted to. */
 struct mxefi_channel {
+	bool has_conn;		/* the peers are those of connections */
 	/*
 	 * True if a request can be posted now. If not, the channel calls
 	 * mxefi_peer_flush() as soon as one can.
@@ -25,6 +27,8 @@ struct mxefi_channel {
 	void (*queued)(struct mxefi_peer *peer);
 	/* Posts a request. Returns 0, or an error and it is not posted. */
 	int (*post)(struct mxefi_wr *wr);
+	/* Over DC: requests have failed, and those behind them fail, too. */
+	void (*failed)(struct mxefi_peer *peer, int err);
 };
 
 struct mxefi_peer {
@@ -38,6 +42,8 @@ struct mxefi_peer {
 	/* Operations with a posted request that have not ended. */
 	unsigned int begun;
 	bool is_stopped;		/* takes no messages at the moment */
+	bool is_broken;			/* requests that were not sent fail */
+	struct mxefi_dc *dc;		/* of dci.c; NULL over RC */
 	bool wants_events;		/* of accesses; see access.c */
 	fi_addr_t source;		/* or FI_ADDR_NOTAVAIL; see route.c */
 	uint64_t source_changes;	/* av->changes when it was looked up */
@@ -66,13 +72,12 @@ void mxefi_peer_remove(struct mxefi_peer *peer);
 /**
  * mxefi_peer_find() - Finds a peer by its address.
  * @ep: endpoint
- * @channel: channel of the peer
+ * @has_conn: true for a peer with a connection
  * @addr: address
  *
  * Return: the peer, or NULL.
  */
-struct mxefi_peer *mxefi_peer_find(struct mxefi_ep *ep,
-				   const struct mxefi_channel *channel,
+struct mxefi_peer *mxefi_peer_find(struct mxefi_ep *ep, bool has_conn,
 				   const struct mxefi_addr *addr);
 
 /**

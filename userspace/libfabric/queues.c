@@ -23,7 +23,6 @@
 #include "progress.h"
 #include "provider.h"
 #include "queues.h"
-#include "route.h"
 #include "sizes.h"
 #include "ud.h"
 #include "wire.h"
@@ -66,7 +65,7 @@ static void post_rx(struct mxefi_rxbuf *rx)
  */
 static size_t bound(const struct mxefi_ep *ep)
 {
-	return 2 * MAX_UNEXPECTED + ep->num_qps * IN_FLIGHT;
+	return 2 * MAX_UNEXPECTED + ep->num_conns * IN_FLIGHT;
 }
 
 static void stop_peer(struct mxefi_conn *conn)
@@ -106,6 +105,22 @@ void mxefi_queues_resume(struct mxefi_ep *ep)
 	}
 }
 
+static void take_message(struct mxefi_conn *conn, uint32_t number,
+			 const struct mxefi_msg *msg, const uint8_t *data,
+			 size_t len)
+{
+	struct mxefi_ep *ep = conn->peer.ep;
+	bool is_current = conn->number == number;
+
+	/* A request of the peer shows that it is connected. */
+	if (is_current)
+		mxefi_conn_confirm(conn);
+	ep->on_message(conn, is_current ? conn->epoch : 0, msg, data, len);
+	/* The peer, over DC, does not know that its epoch has ended. */
+	if (!is_current && conn->state == MXEFI_CONN_IDLE)
+		ep->connect(conn);
+}
+
 static void rx_done(struct mxefi_work *work, const struct ibv_wc *wc)
 {
 	struct mxefi_rxbuf *rx = container_of(work, struct mxefi_rxbuf, work);
@@ -124,9 +139,6 @@ static void rx_done(struct mxefi_work *work, const struct ibv_wc *wc)
 	/* Neither is set if the queue pair was destroyed. */
 	conn = mxefi_conn_by_qpn(ep, wc->qp_num);
 	is_dct = ep->dct && wc->qp_num == ep->dct->dct_num;
-	/* A request of the peer shows that it is connected. */
-	if (conn)
-		mxefi_conn_confirm(conn);
 	if (wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
 		msg = (struct mxefi_msg){
 			.type = MXEFI_MSG_ACCESS,
@@ -134,15 +146,20 @@ static void rx_done(struct mxefi_work *work, const struct ibv_wc *wc)
 			.data = be32toh(wc->imm_data),
 			.len = wc->byte_len,
 		};
+		if (conn)
+			mxefi_conn_confirm(conn);
 		if (conn || is_dct)
 			ep->on_access(ep, &msg);
 	} else if (wc->byte_len >= sizeof(msg)) {
 		memcpy(&msg, rx->buf, sizeof(msg));
+		if (is_dct)
+			conn = mxefi_conn_by_token(ep, msg.token);
 		if (msg.type == MXEFI_MSG_ACCESS && (conn || is_dct))
 			ep->on_access(ep, &msg);
 		else if (conn)
-			ep->on_message(conn, &msg, rx->buf + sizeof(msg),
-				       wc->byte_len - sizeof(msg));
+			take_message(conn, is_dct ? msg.qpn : wc->qp_num, &msg,
+				     rx->buf + sizeof(msg),
+				     wc->byte_len - sizeof(msg));
 	}
 	/* The program has to receive what is kept before it gets more. */
 	if (ep->unexpected_bytes > unexpected &&
@@ -186,9 +203,8 @@ static int create_srq(struct mxefi_ep *ep)
 }
 
 /*
- * Creates the DC target, for one-sided operations of the peers. The address of
- * the endpoint contains its number and its path MTU, and the access key is the
- * id of the endpoint.
+ * Creates the DC target. The address of the endpoint contains its number and
+ * its path MTU, and the access key is the id of the endpoint.
  */
 static int open_dct(struct mxefi_ep *ep)
 {
@@ -230,21 +246,22 @@ static void close_dct(struct mxefi_ep *ep)
 static int open_dc(struct mxefi_ep *ep)
 {
 	bool always = ep->dom->dc_mode == MXEFI_DC_ALWAYS;
+	bool is_one_sided = mxefi_ep_is_one_sided(ep);
 	int ret = 0;
 
-	if (always && mxefi_ep_is_one_sided(ep) && !ep->dom->dev.has_dc) {
+	if (always && !ep->is_msg && !ep->dom->dev.has_dc) {
 		mxefi_warn(FI_LOG_EP_CTRL,
 			   "FI_MXE_DC is set, but device %s has no DC\n",
 			   ibv_get_device_name(ep->dom->dev.ctx->device));
 		return -FI_EOPNOTSUPP;
 	}
-	if (!mxefi_route_has_dc(ep))
+	if (!mxefi_dci_may_use(ep))
 		return 0;
-	if (ep->caps & (FI_REMOTE_READ | FI_REMOTE_WRITE))
+	if (!is_one_sided || ep->caps & (FI_REMOTE_READ | FI_REMOTE_WRITE))
 		ret = open_dct(ep);
 	if (!always)
 		return 0;
-	if (!ret && ep->caps & (FI_READ | FI_WRITE))
+	if (!ret && (!is_one_sided || ep->caps & (FI_READ | FI_WRITE)))
 		ret = mxefi_dci_open(ep);
 	return ret;
 }

@@ -305,7 +305,7 @@ static void deliver_unexpected(struct mxefi_recv *recv,
 
 /* ---- arrival ----------------------------------------------------------- */
 
-static void keep(struct mxefi_rx *rx, struct mxefi_conn *conn,
+static void keep(struct mxefi_rx *rx, struct mxefi_conn *conn, uint32_t epoch,
 		 const struct mxefi_msg *msg, const uint8_t *data, size_t len)
 {
 	struct mxefi_unexpected *u = malloc(sizeof(*u) + len);
@@ -317,7 +317,7 @@ static void keep(struct mxefi_rx *rx, struct mxefi_conn *conn,
 	}
 	u->rx = rx;
 	u->conn = conn;
-	u->epoch = conn->epoch;
+	u->epoch = epoch;
 	u->msg = *msg;
 	u->len = len;
 	memcpy(u->data, data, len);
@@ -363,8 +363,9 @@ static bool is_well_formed(const struct mxefi_msg *msg, size_t len)
 	}
 }
 
-static void on_message(struct mxefi_conn *conn, const struct mxefi_msg *msg,
-		       const uint8_t *data, size_t len)
+static void on_message(struct mxefi_conn *conn, uint32_t epoch,
+		       const struct mxefi_msg *msg, const uint8_t *data,
+		       size_t len)
 {
 	struct mxefi_ep *ep = conn->peer.ep;
 	struct mxefi_recv *recv;
@@ -377,11 +378,12 @@ static void on_message(struct mxefi_conn *conn, const struct mxefi_msg *msg,
 		on_fin(conn, msg, data, len);
 		return;
 	case MXEFI_MSG_STOP:
-		conn->peer.is_stopped = true;
-		return;
 	case MXEFI_MSG_GO:
-		conn->peer.is_stopped = false;
-		mxefi_peer_flush(&conn->peer);
+		if (!mxefi_conn_is_current(conn, epoch))
+			return;
+		conn->peer.is_stopped = msg->type == MXEFI_MSG_STOP;
+		if (!conn->peer.is_stopped)
+			mxefi_peer_flush(&conn->peer);
 		return;
 	case MXEFI_MSG_BYE:
 		mxefi_conn_abort(conn, FI_ESHUTDOWN);
@@ -395,23 +397,23 @@ static void on_message(struct mxefi_conn *conn, const struct mxefi_msg *msg,
 		mxefi_info(FI_LOG_EP_DATA, "a message for context %u is refused\n",
 			   msg->rx_index);
 		if (msg->flags & MXEFI_MSG_WANT_FIN)
-			send_fin(conn, conn->epoch, msg, FI_EINVAL);
+			send_fin(conn, epoch, msg, FI_EINVAL);
 		return;
 	}
 	if (msg->type == MXEFI_MSG_ATOMIC) {
 		int err = mxefi_tagged_atomic_check(ep, msg, len);
 
 		if (err) {
-			send_fin(conn, conn->epoch, msg, err);
+			send_fin(conn, epoch, msg, err);
 			return;
 		}
 	}
 	rx = &ep->rxs[msg->rx_index];
 	recv = mxefi_match_arrival(rx, conn, msg);
 	if (recv)
-		deliver(recv, conn, conn->epoch, msg, data);
+		deliver(recv, conn, epoch, msg, data);
 	else
-		keep(rx, conn, msg, data, len);
+		keep(rx, conn, epoch, msg, data, len);
 }
 
 /* ---- the end of receives ------------------------------------------------ */

@@ -15,10 +15,14 @@
 /* So many peers have connections before others are reached by DC. */
 #define NUM_RC_PEERS 64
 
-/* True if a peer that the program has not used yet is to be reached by DC. */
+/*
+ * True if a peer that the program has not used yet is to be reached by DC. A
+ * peer with messages also has to reach this endpoint.
+ */
 static bool wants_dc(struct mxefi_ep *ep, const struct mxefi_addr *addr)
 {
-	if (!mxefi_route_has_dc(ep) || !mxefi_dci_reaches(ep, addr))
+	if (!(mxefi_ep_is_one_sided(ep) ? mxefi_dci_reaches(ep, addr) :
+					  mxefi_dci_is_mutual(ep, addr)))
 		return false;
 	if (ep->dom->dc_mode == MXEFI_DC_AUTO && ep->num_qps < NUM_RC_PEERS)
 		return false;
@@ -32,18 +36,22 @@ static struct mxefi_peer *find(struct mxefi_ep *ep,
 {
 	struct mxefi_peer *peer = mxefi_dci_find(ep, addr);
 	struct mxefi_conn *conn;
+	bool dc;
 
 	if (peer)
 		return peer;
 	conn = mxefi_conn_find(ep, addr);
-	if (!conn && wants_dc(ep, addr)) {
+	dc = !conn && wants_dc(ep, addr);
+	if (dc && mxefi_ep_is_one_sided(ep)) {
 		peer = mxefi_dci_add(ep, addr);
 		if (peer)
 			return peer;
+		dc = false;
 	}
 	/* If it has no route, the operations report that. */
 	if (!conn)
-		conn = mxefi_conn_add(ep, addr);
+		conn = mxefi_conn_add(ep, addr, dc ? &mxefi_conn_dc :
+						     &mxefi_conn_rc);
 	if (!conn)
 		return NULL;
 	mxefi_conn_use(conn);
@@ -113,16 +121,6 @@ fi_addr_t mxefi_route_source(struct mxefi_peer *peer)
 		peer->source_changes = av->changes;
 	}
 	return peer->source;
-}
-
-/*
- * A message needs a connection, because a DC target does not learn which
- * endpoint has sent it.
- */
-bool mxefi_route_has_dc(const struct mxefi_ep *ep)
-{
-	return mxefi_ep_is_one_sided(ep) && ep->dom->dev.has_dc &&
-	       ep->dom->dc_mode != MXEFI_DC_NEVER;
 }
 
 int mxefi_route_error(const struct mxefi_ep *ep)

@@ -30,14 +30,6 @@ struct mxefi_peer *mxefi_route_get(struct mxefi_ep *ep, fi_addr_t fi_addr);
 uint16_t mxefi_route_index(const struct mxefi_ep *ep, fi_addr_t fi_addr);
 
 /**
- * mxefi_route_has_dc() - Checks whether an endpoint may use DC.
- * @ep: endpoint
- *
- * Return: true if it may.
- */
-bool mxefi_route_has_dc(const struct mxefi_ep *ep);
-
-/**
  * mxefi_route_error() - What a call returns if there is no peer.
  * @ep: endpoint
  *

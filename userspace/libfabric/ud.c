@@ -59,7 +59,8 @@ static bool is_valid(const struct mxefi_ud *ud, const struct mxefi_hello *hello,
 	       hello->dst_id == ud->name.id &&
 	       mxefi_name_is_endpoint(&hello->src) &&
 	       hello->src.qpn == src_qpn &&
-	       hello->qpn && hello->qpn <= 0xffffff && hello->epoch &&
+	       hello->qpn && hello->epoch &&
+	       (hello->qpn & MXEFI_DC_CONN || hello->qpn <= 0xffffff) &&
 	       hello->data_len <= MXEFI_CM_DATA &&
 	       hello->mtu >= IBV_MTU_256 && hello->mtu <= IBV_MTU_4096;
 }

@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <stdint.h>
 
-#define MXEFI_WIRE_MAGIC 0x6d786607	/* "mxf", version 7 */
+#define MXEFI_WIRE_MAGIC 0x6d786608	/* "mxf", version 8 */
 
 /*
  * The address of an endpoint, which fi_getname() returns. The id is random, so
@@ -52,6 +52,8 @@ struct mxefi_name_msg {
 
 enum {
 	MXEFI_HELLO_ACK = 1 << 0,	/* the sender accepts requests */
+	/* The sender does not give up the connection to make room. */
+	MXEFI_HELLO_KEPT = 1 << 4,
 	/* Of endpoints of type FI_EP_MSG. */
 	MXEFI_HELLO_CONNECT = 1 << 1,	/* to a passive endpoint */
 	MXEFI_HELLO_ACCEPT = 1 << 2,	/* from the endpoint that accepts */
@@ -60,17 +62,23 @@ enum {
 
 #define MXEFI_CM_DATA 256	/* bytes that a program may add to a hello */
 
-/* Sent over UD to connect a pair of RC queue pairs. Data may follow. */
+/*
+ * A connection over DC has this number and the low bits of its epoch, where one
+ * over RC has the number of its queue pair.
+ */
+#define MXEFI_DC_CONN (1U << 31)
+
+/* Sent over UD to connect two endpoints. Data may follow. */
 struct mxefi_hello {
 	uint32_t magic;
 	uint32_t flags;
 	struct mxefi_addr src;
 	uint64_t dst_id;	/* id of the destination endpoint */
-	uint32_t qpn;		/* RC queue pair of the sender */
-	uint32_t peer_qpn;	/* RC queue pair of the receiver; 0: unknown */
-	uint32_t psn;		/* first PSN of the sender */
+	uint32_t qpn;		/* RC queue pair of the sender, or MXEFI_DC_CONN */
+	uint32_t peer_qpn;	/* that of the receiver; 0: unknown */
+	uint32_t psn;		/* first PSN of the sender over RC */
 	uint32_t mtu;		/* enum ibv_mtu */
-	uint32_t epoch;		/* counts the queue pairs of the sender */
+	uint32_t epoch;		/* counts the connections of the sender */
 	uint32_t data_len;	/* bytes of the data */
 	uint64_t token;		/* random, of the connection of the sender */
 	uint64_t peer_token;	/* that of the receiver; 0: unknown */
@@ -103,7 +111,7 @@ enum {
 	MXEFI_MSG_MORE = 1 << 5,	/* of the operation follow */
 };
 
-/* The header of a SEND over RC. */
+/* The header of a SEND. */
 struct mxefi_msg {
 	uint8_t type;
 	uint8_t flags;
@@ -123,11 +131,19 @@ struct mxefi_msg {
 		} atomic;
 	};
 	uint32_t err;		/* FIN: errno of the receiver, or 0 */
+	/*
+	 * Over DC, the token and the number of the receiver's connection, both
+	 * from its hello: they name the connection, and prove that the peer has
+	 * sent the message.
+	 */
+	uint64_t token;
+	uint32_t qpn;
+	uint32_t unused;
 };
 
 static_assert(sizeof(struct mxefi_addr) == 32, "struct mxefi_addr");
 static_assert(sizeof(struct mxefi_name_msg) == 48, "struct mxefi_name_msg");
 static_assert(sizeof(struct mxefi_hello) == 88, "struct mxefi_hello");
-static_assert(sizeof(struct mxefi_msg) == 48, "struct mxefi_msg");
+static_assert(sizeof(struct mxefi_msg) == 64, "struct mxefi_msg");
 
 #endif /* MXEFI_WIRE_H */

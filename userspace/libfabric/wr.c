@@ -216,6 +216,14 @@ void mxefi_wr_set_send(struct mxefi_wr *wr, const struct mxefi_msg *msg,
 	wr->wr.num_sge = 1;
 }
 
+void mxefi_wr_set_conn(struct mxefi_wr *wr, uint64_t token, uint32_t qpn)
+{
+	struct mxefi_msg *msg = (struct mxefi_msg *)wr->buf;
+
+	msg->token = token;
+	msg->qpn = qpn;
+}
+
 struct mxefi_wr *mxefi_wr_alloc_send(struct mxefi_peer *peer,
 				     const struct mxefi_msg *msg, size_t len)
 {

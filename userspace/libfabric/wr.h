@@ -112,6 +112,14 @@ void mxefi_wr_set_send(struct mxefi_wr *wr, const struct mxefi_msg *msg,
 		       size_t len);
 
 /**
+ * mxefi_wr_set_conn() - Names the connection of a message over DC.
+ * @wr: SEND
+ * @token: token of the peer
+ * @qpn: number of the connection of the peer
+ */
+void mxefi_wr_set_conn(struct mxefi_wr *wr, uint64_t token, uint32_t qpn);
+
+/**
  * mxefi_wr_alloc_send() - Makes a SEND of a header and the bytes after it.
  * @peer: peer
  * @msg: header

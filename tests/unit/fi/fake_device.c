@@ -380,6 +380,14 @@ static enum ibv_wc_status execute(const struct qp *qp, struct target *t,
 	return status;
 }
 
+static bool is_stopped(const struct send *s)
+{
+	return (s->opcode == IBV_WR_RDMA_READ && fake_device.reads_stop) ||
+	       (is_atomic(s->opcode) && fake_device.atomics_stop) ||
+	       (fake_device.stopped_send >= 0 &&
+		fake_device.stopped_send == first_byte(s));
+}
+
 /* Executes the first request of a queue pair. Returns false if it waits. */
 static bool step(struct qp *qp)
 {
@@ -391,10 +399,8 @@ static bool step(struct qp *qp)
 			  s->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 	struct target t;
 
-	if ((s->opcode == IBV_WR_RDMA_READ && fake_device.reads_stop) ||
-	    (is_atomic(s->opcode) && fake_device.atomics_stop) ||
-	    (fake_device.stopped_send >= 0 &&
-	     fake_device.stopped_send == first_byte(s)))
+	/* Without a connection, the device notices that the target is gone. */
+	if (is_stopped(s) && (!qp->is_dci || find_target(qp, s, &t)))
 		return false;
 	if (s->executed) {
 		wc.status = IBV_WC_SUCCESS;
@@ -664,6 +670,12 @@ static void hang_up(int fd)
 
 	if (pipe(fds) || close(fds[0]) || dup2(fds[1], fd) < 0 || close(fds[1]))
 		abort();
+}
+
+void fake_device_use_dc(bool dc)
+{
+	fake_device.has_dc = dc;
+	setenv("FI_MXE_DC", dc ? "1" : "0", 1);
 }
 
 void fake_device_remove(bool by_event)

@@ -87,6 +87,12 @@ extern struct fake_device fake_device;
 })
 
 /**
+ * fake_device_use_dc() - Makes endpoints that are opened later use DC, or not.
+ * @dc: true if the device has DC and all peers are to be reached by it
+ */
+void fake_device_use_dc(bool dc);
+
+/**
  * fake_device_remove() - Removes the device.
  * @by_event: true: each context has IBV_EVENT_DEVICE_FATAL. False: the
  *	completion channels hang up.

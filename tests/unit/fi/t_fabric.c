@@ -662,8 +662,7 @@ static void test_vector_write(bool dc)
 	struct fi_cq_tagged_entry e = { 0 };
 	struct fid_mr *mr;
 
-	fake_device.has_dc = dc;
-	setenv("FI_MXE_DC", dc ? "1" : "0", 1);
+	fake_device_use_dc(dc);
 	open_pair(dc ? FI_RMA : CAPS);
 	must(fi_mr_reg(b.domain, in, LONG_SIZE, FI_REMOTE_WRITE, 0, 0, 0, &mr,
 		       NULL), "fi_mr_reg");
@@ -692,7 +691,7 @@ static void test_vector_write(bool dc)
 	is_int((int)fi_cq_read(b.cq, &e, 1), -FI_EAGAIN, "... as one event");
 	must(fi_close(&mr->fid), "fi_close mr");
 	close_pair();
-	fake_device.has_dc = false;
+	fake_device_use_dc(false);
 }
 
 /* A program that does not say how long entries are reads the shortest ones. */
@@ -770,8 +769,7 @@ static void test_late_answer(enum ibv_qp_state state)
 	fi_addr_t to_c;
 	int good = 0;
 
-	fake_device.has_dc = true;
-	setenv("FI_MXE_DC", "1", 1);
+	fake_device_use_dc(true);
 	setenv("FI_MXE_DC_INITIATORS", "1", 1);
 	setenv("FI_MXE_CONNECT_TIMEOUT", "300", 1);
 	open_pair(FI_RMA | FI_ATOMIC);
@@ -817,7 +815,7 @@ static void test_late_answer(enum ibv_qp_state state)
 	close_pair();
 	unsetenv("FI_MXE_CONNECT_TIMEOUT");
 	unsetenv("FI_MXE_DC_INITIATORS");
-	fake_device.has_dc = false;
+	fake_device_use_dc(false);
 }
 
 /* Sends a message to b.  Returns the result of fi_cq_sreadfrom() there. */
@@ -900,8 +898,7 @@ static void test_fence(bool dc)
 	struct fid_mr *mr;
 	int early = 0;
 
-	fake_device.has_dc = dc;
-	setenv("FI_MXE_DC", dc ? "1" : "0", 1);
+	fake_device_use_dc(dc);
 	open_pair(dc ? FI_RMA : CAPS);
 	must(fi_mr_reg(b.domain, in, LONG_SIZE, FI_REMOTE_WRITE | FI_REMOTE_READ,
 		       0, 0, 0, &mr, NULL), "fi_mr_reg");
@@ -925,7 +922,7 @@ static void test_fence(bool dc)
 		is_int(wait_one(a.cq, &got[i]), 0, "... read %d completes", i);
 	must(fi_close(&mr->fid), "fi_close mr");
 	close_pair();
-	fake_device.has_dc = false;
+	fake_device_use_dc(false);
 }
 
 /* A fence waits until an earlier message is received, and delays no answers. */
@@ -1055,8 +1052,7 @@ static void test_fence_model(uint64_t seed, bool dc)
 {
 	int num = 0, completed = 0, early = 0, wrong = 0;
 
-	fake_device.has_dc = dc;
-	setenv("FI_MXE_DC", dc ? "1" : "0", 1);
+	fake_device_use_dc(dc);
 	memset(&model, 0, sizeof(model));
 	open_pair(FI_RMA | FI_ATOMIC);
 	must(fi_mr_reg(b.domain, &model, sizeof(model),
@@ -1085,24 +1081,18 @@ static void test_fence_model(uint64_t seed, bool dc)
 	is_int(wrong, 0, "... and all are executed once");
 	must(fi_close(&model.mr->fid), "fi_close mr");
 	close_pair();
-	fake_device.has_dc = false;
+	fake_device_use_dc(false);
 }
 
-int main(void)
+/* Messages, over RC or over DC. */
+static void test_transport(bool dc)
 {
-	plan(0);
-	test_info();
-	test_addr_format();
-	test_cq_format();
+	fake_device_use_dc(dc);
 	test_messages();
 	test_fin_refused();
 	test_close_fails();
 	test_multi_recv(300);
 	test_multi_recv(6000);
-	test_after_shutdown();
-	test_mr_modes();
-	test_errors(FI_VERSION(1, 4));
-	test_errors(FI_VERSION(1, 15));
 	test_probe();
 	test_rights();
 	test_no_requests();
@@ -1111,17 +1101,32 @@ int main(void)
 	test_no_memory();
 	test_flood();
 	test_flood_dies();
+	test_source(false);
+	test_source(true);
+	test_fence_messages(false);
+	test_fence_messages(true);
+	fake_device_use_dc(false);
+}
+
+int main(void)
+{
+	plan(0);
+	test_info();
+	test_addr_format();
+	test_cq_format();
+	test_after_shutdown();
+	test_mr_modes();
+	test_errors(FI_VERSION(1, 4));
+	test_errors(FI_VERSION(1, 15));
 	test_depth(false, false, MXEFI_SQ_SIZE);
 	test_depth(true, false, MXEFI_SQ_SIZE);
 	test_depth(true, true, MXEFI_SQ_MIN);
+	test_transport(false);
+	test_transport(true);
 	test_vector_write(false);
 	test_vector_write(true);
-	test_source(false);
-	test_source(true);
 	test_fence(false);
 	test_fence(true);
-	test_fence_messages(false);
-	test_fence_messages(true);
 	for (uint64_t seed = 1; seed <= 4; seed++)
 		test_fence_model(seed, seed % 2);
 	test_late_answer(IBV_QPS_SQD);

@@ -25,8 +25,7 @@ static uint64_t key(int i)
 /* Opens an initiator, and a target with two regions that count accesses. */
 static void open_counted(bool dc)
 {
-	fake_device.has_dc = dc;
-	setenv("FI_MXE_DC", dc ? "1" : "0", 1);
+	fake_device_use_dc(dc);
 	open_end(&a, FI_RMA | FI_ATOMIC);
 	open_end(&b, FI_RMA | FI_ATOMIC | FI_RMA_EVENT);
 	to_b = insert(&a, b.ep);
@@ -63,7 +62,7 @@ static void close_counted(void)
 	is_int(close_end(&a), 0, "... the initiator is closed");
 	is_int(close_end(&b), 0, "... and the target");
 	is_int(fake_device.num_mrs, 0, "... without memory regions left");
-	fake_device.has_dc = false;
+	fake_device_use_dc(false);
 }
 
 /* The counts since the last call, a digit for each counter. */
@@ -183,7 +182,6 @@ static void test_off(void)
 	struct fid_cntr *cntr;
 	struct fi_info *info;
 
-	setenv("FI_MXE_DC", "0", 1);
 	open_end(&a, FI_RMA);
 	open_end(&b, FI_RMA);
 	to_b = insert(&a, b.ep);

@@ -129,8 +129,7 @@ static void test_absent(bool dc)
 	int rounds = 0;
 
 	setenv("FI_MXE_CONNECT_TIMEOUT", "3500", 1);
-	setenv("FI_MXE_DC", "1", 1);
-	fake_device.has_dc = dc;
+	fake_device_use_dc(dc);
 	fake_device.absent_host = ABSENT_HOST;
 	fake_device.is_resolving = true;
 	fake_device.num_attempts = 0;
@@ -192,8 +191,7 @@ static void test_absent(bool dc)
 	is_int(close_end(&b), 0, "... and the other endpoint");
 	is_int(fake_device.num_mrs, 0, "... without memory regions left");
 	fake_device.absent_host = 0;
-	fake_device.has_dc = false;
-	unsetenv("FI_MXE_DC");
+	fake_device_use_dc(false);
 	unsetenv("FI_MXE_CONNECT_TIMEOUT");
 }
 
@@ -255,8 +253,7 @@ static void test_dc(void)
 	struct fid_mr *mr;
 	int ended = 0;
 
-	fake_device.has_dc = true;
-	setenv("FI_MXE_DC", "1", 1);
+	fake_device_use_dc(true);
 	open_end(&a, FI_RMA);
 	open_end(&b, FI_RMA);
 	to_b = insert(&a, b.ep);
@@ -284,8 +281,7 @@ static void test_dc(void)
 	is_int(fake_device.num_mrs, 0, "... without memory regions left");
 	fake_device.stopped_dct = 0;
 	fake_device.removed = false;
-	fake_device.has_dc = false;
-	unsetenv("FI_MXE_DC");
+	fake_device_use_dc(false);
 }
 
 /* Threads that wait for what will never come. */

@@ -344,13 +344,16 @@ static void test_info(void)
 int main(void)
 {
 	plan(0);
-	open_both(CAPS);
-	test_messages();
-	test_rma();
-	test_triggers();
-	test_refused();
-	close_both();
-	test_data();
-	test_info();
+	for (int dc = 0; dc < 2; dc++) {
+		fake_device_use_dc(dc);
+		open_both(CAPS);
+		test_messages();
+		test_rma();
+		test_triggers();
+		test_refused();
+		close_both();
+		test_data();
+		test_info();
+	}
 	return done_testing();
 }

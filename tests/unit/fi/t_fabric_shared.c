@@ -294,12 +294,15 @@ static void test_info(void)
 int main(void)
 {
 	plan(0);
-	test_messages();
-	test_multi();
-	test_selective();
-	test_refused();
-	test_close();
-	test_removed();
-	test_info();
+	for (int dc = 0; dc < 2; dc++) {
+		fake_device_use_dc(dc);
+		test_messages();
+		test_multi();
+		test_selective();
+		test_refused();
+		test_close();
+		test_removed();
+		test_info();
+	}
 	return done_testing();
 }
