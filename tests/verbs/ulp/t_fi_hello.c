@@ -3,6 +3,7 @@
  * The provider mxe of libfabric: forged hellos, with which endpoints of type
  * FI_EP_RDM connect. This process has all endpoints: one on host h2 of
  * tools/two-hosts, its peers on h1. The forged hellos come from a raw socket.
+ * With FI_MXE_DC=1, they and the connections are of DC.
  *
  * t_fi.sh runs it.
  */
@@ -27,6 +28,7 @@ static uint64_t word;		/* of b */
 static struct fid_mr *mr;
 static struct mxefi_addr name_b;
 static int raw;
+static uint32_t dc;		/* MXEFI_DC_CONN, or 0 */
 
 static struct mxefi_addr name_of(struct fid_ep *ep)
 {
@@ -153,12 +155,14 @@ static void test_address(const struct mxefi_addr *a)
 	hello.src.gid[15] = 99;
 	for (uint32_t i = 0; i < 10; i++) {
 		hello.src.id = 0x4321567800000001 + i;
-		hello.qpn = 0x900000 + i;
+		hello.qpn = dc | (0x900000 + i);
 		forge_from(&hello, a->gid + 12);
 	}
 	usleep(100000);
 	ok(before > 0 && count_qps() == before,
 	   "hellos from another address than they say are ignored");
+	if (dc)
+		return;
 	hello.src = *a;
 	hello.src.id = 0x4321567800000001;
 	forge(&hello);
@@ -174,7 +178,7 @@ static void flood(const struct mxefi_addr *a, uint32_t first)
 	for (uint32_t i = first; i < first + FLOOD; i++) {
 		hello.src.qpn = 0x800000 + i;
 		hello.src.id = 0x1234567800000001 + i;
-		hello.qpn = 0x900000 + i;
+		hello.qpn = dc | (0x900000 + i);
 		forge(&hello);
 		if (i % 16 == 15)
 			usleep(4000);
@@ -187,6 +191,12 @@ static void test_flood(const struct mxefi_addr *a)
 {
 	int before = count_qps(), qps = 0;
 
+	/* It makes no queue pairs. */
+	if (dc) {
+		flood(a, 0);
+		is_int(count_qps(), before, "forged hellos");
+		return;
+	}
 	for (uint32_t i = 0; i < 20 && qps < 100; i++) {
 		flood(a, i * FLOOD);
 		qps = count_qps() - before;
@@ -199,7 +209,7 @@ static void test_flood(const struct mxefi_addr *a)
 static void test_impostor(const struct mxefi_addr *a)
 {
 	static const uint32_t flags[] = { 0, MXEFI_HELLO_ACK };
-	struct mxefi_hello hello = { .src = *a, .qpn = 0x987654, .psn = 1 };
+	struct mxefi_hello hello = { .src = *a, .qpn = dc | 0x987654, .psn = 1 };
 
 	for (uint32_t i = 0; i < 20; i++) {
 		hello.flags = flags[i % 2];
@@ -244,9 +254,12 @@ int main(void)
 	struct end a, late, victim;
 	fi_addr_t from_a, from_late, from_victim;
 	struct mxefi_addr name;
-	struct mxefi_hello hello = { .epoch = 0x7fffffff, .qpn = 5, .psn = 1 };
+	const char *env = getenv("FI_MXE_DC");
+	struct mxefi_hello hello = { .epoch = 0x7fffffff, .psn = 1 };
 
 	plan(0);
+	dc = env && atoi(env) ? MXEFI_DC_CONN : 0;
+	hello.qpn = dc | 5;
 	raw = raw_open();
 	open_target();
 	from_a = open_peer(&a);
