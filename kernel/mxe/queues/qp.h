@@ -366,7 +366,6 @@ struct mxe_qp {
 	 * priority, or one that does not yield.
 	 */
 	struct timer_list late_timer;
-	bool late_send;			/* late_timer continues the send side */
 	/* Bits of enum mxe_pending that are left to the work item. */
 	unsigned long work_events;	/* of the send side */
 	unsigned long recv_work_events;	/* of the receive side */
@@ -376,6 +375,11 @@ struct mxe_qp {
 	 * without a lock.  Taken under a lock, and only if not dying.
 	 */
 	refcount_t refs;
+	/*
+	 * late_timer continues the send side.  Here because struct
+	 * mxe_dc_responder then has 2 KiB, of which each DC session takes one.
+	 */
+	bool late_send;
 	struct completion released;
 	struct rcu_head rcu;
 };

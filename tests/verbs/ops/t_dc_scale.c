@@ -17,7 +17,7 @@
 #include "kmem.h"
 #include "tap.h"
 
-#define MAX_SESSION_BYTES 10240
+#define MAX_SESSION_BYTES 6144
 
 static struct vt_dev *a, *b;
 static unsigned int number = 500;
