@@ -9,8 +9,7 @@
  * form of mxe-perf --json.
  *
  * The provider mxe uses the device of a network namespace: that of HOST, and of
- * TARGET_HOST for the target.  With FI_MXE_DC in the environment, which only
- * endpoints without messages obey, no messages are measured.
+ * TARGET_HOST for the target.
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -40,7 +39,6 @@ struct end {
 
 static struct end a = { .words = { 0, 1 } }, b;
 static struct fid_ep *rivals[RIVALS];
-static int one_sided;
 static uint64_t olds[RIVALS];
 
 static void must(const char *what, ssize_t ret)
@@ -72,7 +70,7 @@ static void find(struct end *end, const char *provider, const char *address)
 
 	if (is_mxe)
 		enter(address);
-	hints->caps = one_sided ? FI_ATOMIC : FI_ATOMIC | FI_MSG;
+	hints->caps = FI_ATOMIC | FI_MSG;
 	hints->mode = FI_CONTEXT | FI_CONTEXT2;
 	hints->ep_attr->type = FI_EP_RDM;
 	hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR |
@@ -231,7 +229,6 @@ int main(int argc, char **argv)
 	bench.n = strtoul(argv[4], NULL, 0);
 	if (!bench.n)
 		return 2;
-	one_sided = !!getenv("FI_MXE_DC");
 	find(&a, argv[2], argv[3]);
 	if (argc == 6) {
 		find(&b, argv[2], argv[5]);
@@ -245,8 +242,7 @@ int main(int argc, char **argv)
 	know(&a, &b);
 	know(&b, &a);
 	bench_run(&bench, "fadd", 0, add);
-	if (!one_sided)
-		bench_run(&bench, "send", 0, send_one);
+	bench_run(&bench, "send", 0, send_one);
 	if (argc == 6) {
 		make_rivals();
 		bench_run(&bench, "contend16", 0, contend);
