@@ -176,6 +176,20 @@ static void wait_for_room(struct mxefi_dc *dp)
 	dci->waiting_tail = &dp->next_waiting;
 }
 
+void mxefi_dci_withdraw(struct mxefi_peer *peer)
+{
+	struct mxefi_dc *dp = peer->dc, **p = &dp->dci->waiting;
+
+	if (!dp->waits)
+		return;
+	while (*p != dp)
+		p = &(*p)->next_waiting;
+	*p = dp->next_waiting;
+	if (!*p)
+		dp->dci->waiting_tail = p;
+	dp->waits = false;
+}
+
 /* Lets peers post that wait, each until the send queue is full. */
 static void serve(struct dci *dci)
 {
@@ -225,15 +239,27 @@ static void fail(struct dci *dci, struct mxefi_dc *dp, int err)
 	dp->peer->channel->failed(dp->peer, FI_ECONNABORTED);
 }
 
+/* A peer that does not answer gets the spare initiator. */
+static void use_spare(struct mxefi_dc *dp)
+{
+	mxefi_dci_withdraw(dp->peer);
+	dp->dci = spare_of(dp->dci->dcis);
+	if (has_queued(dp->peer)) {
+		wait_for_room(dp);
+		serve(dp->dci);
+	}
+}
+
 /* All requests of an initiator in error have completed. */
 static void restart(struct dci *dci)
 {
 	bool good = !set_state(dci, IBV_QPS_RESET) && !start_qp(dci);
+	struct mxefi_dc *failed = dci->failed;
 
-	if (dci->failed && dci->failed->is_slow)
-		dci->failed->dci = spare_of(dci->dcis);
 	dci->failed = NULL;
 	dci->aborted = NULL;
+	if (failed && failed->is_slow)
+		use_spare(failed);
 	if (!good)
 		mxefi_warn(FI_LOG_EP_CTRL, "cannot reset a DC initiator\n");
 	while (dci->flushed) {
@@ -560,20 +586,6 @@ int mxefi_dci_attach(struct mxefi_peer *peer)
 	dcis->peers = dp;
 	peer->dc = dp;
 	return 0;
-}
-
-void mxefi_dci_withdraw(struct mxefi_peer *peer)
-{
-	struct mxefi_dc *dp = peer->dc, **p = &dp->dci->waiting;
-
-	if (!dp->waits)
-		return;
-	while (*p != dp)
-		p = &(*p)->next_waiting;
-	*p = dp->next_waiting;
-	if (!*p)
-		dp->dci->waiting_tail = p;
-	dp->waits = false;
 }
 
 bool mxefi_dci_is_drained(const struct mxefi_peer *peer)
