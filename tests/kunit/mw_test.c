@@ -153,6 +153,21 @@ static void mw_access_holds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mxe_dealloc_mw(&w.mw->ibmw), 0);
 }
 
+/* A bind may have the flags of the region that mean nothing to a window. */
+static void mw_region_flags(struct kunit *test)
+{
+	static const enum ib_mw_type types[] = { IB_MW_TYPE_1, IB_MW_TYPE_2 };
+	struct kt *kt = kt_of(test);
+	struct window w;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		w = window_open(kt, types[i], RIGHTS);
+		KUNIT_EXPECT_EQ(test, w.mw->mw->access, (u32)(RR | RW));
+		KUNIT_EXPECT_EQ(test, mxe_dealloc_mw(&w.mw->ibmw), 0);
+	}
+}
+
 /* Binding moves a type 1 window to another range, or closes it. */
 static void mw_bound_again(struct kunit *test)
 {
@@ -244,6 +259,7 @@ static void mw_inv_remote(struct kunit *test)
 static struct kunit_case mw_cases[] = {
 	KUNIT_CASE_PARAM(mw_check_table, check_gen_params),
 	KUNIT_CASE(mw_access_holds),
+	KUNIT_CASE(mw_region_flags),
 	KUNIT_CASE(mw_bound_again),
 	KUNIT_CASE(mw_new_key),
 	KUNIT_CASE_PARAM(mw_inv_remote, inv_gen_params),

@@ -94,8 +94,11 @@ static int mxe_mw_check_bind(const struct mxe_mw *mw, const struct mxe_mr *mr,
 			     const struct ib_pd *pd,
 			     const struct mxe_bind *bind)
 {
-	/* Accepted and ignored, because a window has no local rights. */
-	u32 known = MXE_MW_ACCESS | IB_ACCESS_LOCAL_WRITE;
+	/*
+	 * A window has no local rights, and no windows on it. Programs pass the
+	 * flags of the region, so those for both are accepted and ignored.
+	 */
+	u32 known = MXE_MW_ACCESS | IB_ACCESS_LOCAL_WRITE | IB_ACCESS_MW_BIND;
 
 	if (mw->type == IB_MW_TYPE_2)
 		known |= IB_ZERO_BASED;

@@ -159,6 +159,10 @@ static void test_type_1(struct vt_dev *a, struct vt_dev *b)
 	is_u64(*vt_word(&p.b, WIN), 0x00ff00ff00ff0000, "... is executed");
 	refused(&p, &conf, VT_WRITE, old, vt_addr(&p.b, WIN), 8,
 		"a WRITE by the old key");
+	is_int(bind_1(&p.b, mw, window(&p.b, WIN_LEN, conf.mr_access)),
+	       IBV_WC_SUCCESS, "a bind with the access flags of the region");
+	is_int(access_key(&p, VT_WRITE, mw->rkey, vt_addr(&p.b, WIN), 8),
+	       IBV_WC_SUCCESS, "a WRITE through the window");
 	is_int(bind_1(&p.b, mw, none), IBV_WC_SUCCESS,
 	       "a bind of length 0 unbinds the window");
 	refused(&p, &conf, VT_WRITE, mw->rkey, vt_addr(&p.b, WIN), 8,
