@@ -43,27 +43,18 @@ int mxe_dealloc_mw(struct ibv_mw *mw)
 int mxe_bind_mw(struct ibv_qp *ibqp, struct ibv_mw *mw,
 		struct ibv_mw_bind *bind)
 {
-	/* ibv_post_send() only binds windows of type 2. */
-	struct ibv_mw type_2 = {
-		.rkey = mw->rkey,
-		.type = IBV_MW_TYPE_2,
-	};
 	struct ibv_send_wr *bad, wr = {
 		.wr_id = bind->wr_id,
 		.opcode = IBV_WR_BIND_MW,
 		.send_flags = bind->send_flags,
 		.bind_mw = {
-			.mw = &type_2,
+			.mw = mw,
 			.rkey = ibv_inc_rkey(mw->rkey),
 			.bind_info = bind->bind_info,
 		},
 	};
-	int ret;
 
 	if (mw->type != IBV_MW_TYPE_1)
 		return EINVAL;
-	ret = mxe_post_send(ibqp, &wr, &bad);
-	if (!ret)
-		mw->rkey = type_2.rkey;
-	return ret;
+	return mxe_post_send(ibqp, &wr, &bad);
 }

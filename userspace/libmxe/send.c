@@ -283,7 +283,8 @@ static void mxe_set_ud(struct mxe_send_wqe *wqe, struct ibv_ah *ah,
  * mw alone names the window. Of rkey only the lower 8 bits count, as on
  * adapters: they are the new key. mw->rkey gets the result at once, because
  * programs derive the keys of later requests from it. A bind without a region
- * closes the window.
+ * closes the window. Windows of type 1 are accepted as by mlx5, because some
+ * programs bind them with IBV_WR_BIND_MW, although ibv_bind_mw() is their call.
  */
 static void mxe_set_bind(struct mxe_send_wqe *wqe, struct ibv_mw *mw,
 			 uint32_t rkey, const struct ibv_mw_bind_info *info)
@@ -354,9 +355,6 @@ static int mxe_set_local(struct mxe_send_wqe *wqe, const struct ibv_send_wr *wr,
 		wqe->invalidate_rkey = wr->invalidate_rkey;
 		return 0;
 	}
-	/* ibv_bind_mw() binds those of type 1. */
-	if (wr->bind_mw.mw->type != IBV_MW_TYPE_2)
-		return EINVAL;
 	mxe_set_bind(wqe, wr->bind_mw.mw, wr->bind_mw.rkey, &wr->bind_mw.bind_info);
 	return 0;
 }
@@ -675,12 +673,9 @@ static void mxe_wr_local_inv(struct ibv_qp_ex *qpx, uint32_t invalidate_rkey)
 static void mxe_wr_bind_mw(struct ibv_qp_ex *qpx, struct ibv_mw *mw,
 			   uint32_t rkey, const struct ibv_mw_bind_info *info)
 {
-	struct mxe_qp *qp = to_mqp_ex(qpx);
-	struct mxe_send_wqe *wqe;
+	struct mxe_send_wqe *wqe = mxe_wr_begin(to_mqp_ex(qpx),
+						IB_UVERBS_WR_BIND_MW);
 
-	if (mw->type != IBV_MW_TYPE_2)
-		mxe_batch_fail(qp, EINVAL);
-	wqe = mxe_wr_begin(qp, IB_UVERBS_WR_BIND_MW);
 	if (wqe)
 		mxe_set_bind(wqe, mw, rkey, info);
 }
