@@ -42,6 +42,7 @@ struct dc_host {
 	struct mxefi_dcis *dcis;
 	uint8_t gid[16];
 	struct mxefi_ah *ah;
+	unsigned int num_peers;
 	uint64_t since_ms;	/* requests wait for it; 0: none */
 };
 
@@ -544,11 +545,17 @@ bool mxefi_dci_is_mutual(const struct mxefi_ep *ep,
 	       target_mtu(addr) == target_mtu(&ep->ud.name);
 }
 
-/* Finds or makes the host of a peer. Returns NULL if memory is short. */
-static struct dc_host *get_host(struct mxefi_dcis *dcis,
-				const struct mxefi_addr *addr)
+static struct dc_host **host_bucket(struct mxefi_dcis *dcis,
+				    const uint8_t gid[16])
 {
-	struct dc_host **bucket = &dcis->hosts[addr->gid[15] % HOST_HASH];
+	return &dcis->hosts[gid[15] % HOST_HASH];
+}
+
+/* Finds or makes a host. Returns NULL if memory is short. */
+static struct dc_host *find_host(struct mxefi_dcis *dcis,
+				 const struct mxefi_addr *addr)
+{
+	struct dc_host **bucket = host_bucket(dcis, addr->gid);
 	struct dc_host *host;
 
 	for (host = *bucket; host; host = host->next)
@@ -569,15 +576,34 @@ static struct dc_host *get_host(struct mxefi_dcis *dcis,
 	return host;
 }
 
+/* A forged hello can name any host, so those without peers are not kept. */
+static void put_host(struct dc_host *host)
+{
+	struct dc_host **p = host_bucket(host->dcis, host->gid);
+
+	if (host->num_peers)
+		return;
+	while (*p != host)
+		p = &(*p)->next;
+	*p = host->next;
+	mxefi_ah_free(host->ah);
+	free(host);
+}
+
 int mxefi_dci_attach(struct mxefi_peer *peer)
 {
 	struct mxefi_dcis *dcis = peer->ep->dcis;
-	struct dc_host *host = get_host(dcis, &peer->addr);
+	struct dc_host *host = find_host(dcis, &peer->addr);
 	struct mxefi_dc *dp;
 
-	dp = host ? calloc(1, sizeof(*dp)) : NULL;
-	if (!dp)
+	if (!host)
 		return -FI_ENOMEM;
+	dp = calloc(1, sizeof(*dp));
+	if (!dp) {
+		put_host(host);
+		return -FI_ENOMEM;
+	}
+	host->num_peers++;
 	dp->peer = peer;
 	dp->host = host;
 	dp->home = &dcis->dci[dcis->next_home++ % dcis->num];
@@ -606,6 +632,8 @@ void mxefi_dci_detach(struct mxefi_peer *peer)
 	for (p = &dp->dci->dcis->peers; *p != dp; p = &(*p)->next)
 		;
 	*p = dp->next;
+	dp->host->num_peers--;
+	put_host(dp->host);
 	free(dp);
 	peer->dc = NULL;
 }
@@ -741,19 +769,6 @@ bool mxefi_dci_is_sending(const struct mxefi_ep *ep)
 	return false;
 }
 
-static void free_hosts(struct mxefi_dcis *dcis)
-{
-	for (size_t i = 0; i < HOST_HASH; i++) {
-		while (dcis->hosts[i]) {
-			struct dc_host *host = dcis->hosts[i];
-
-			dcis->hosts[i] = host->next;
-			mxefi_ah_free(host->ah);
-			free(host);
-		}
-	}
-}
-
 /* Those of connections are freed with them. */
 static void free_peers(struct mxefi_dcis *dcis)
 {
@@ -796,7 +811,6 @@ void mxefi_dci_close(struct mxefi_ep *ep)
 		if (dcis->dci[i].qp)
 			close_qp(&dcis->dci[i]);
 	free_peers(dcis);
-	free_hosts(dcis);
 	ep->dom->cqe_left += dcis->reserved_cqe;
 	free(dcis);
 	ep->dcis = NULL;
