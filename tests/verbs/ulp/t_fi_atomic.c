@@ -657,6 +657,20 @@ static void test_refused(void)
 }
 
 /*
+ * An operation is refused by a NAK, which is not sent again. With
+ * $MXE_FI_LOSSY, it may have been lost.
+ */
+static void is_refused(void *context, const char *what)
+{
+	int err = wait_one(end.cq, context);
+
+	if (err != FI_ECONNABORTED || !getenv("MXE_FI_LOSSY"))
+		is_int(err, FI_EACCES, "%s", what);
+	else
+		ok(true, "%s, without the NAK", what);
+}
+
+/*
  * The target must be running, because its thread accepts the new connection.
  */
 static void test_bad_key(void)
@@ -667,7 +681,7 @@ static void test_bad_key(void)
 	must(fi_atomic(end.ep, &one, 1, NULL, peer, (uintptr_t)memory,
 		       target.key ^ 0x5500, FI_UINT32, FI_SUM, &one),
 	     "fi_atomic");
-	is_int(wait_one(end.cq, &one), FI_EACCES, "a wrong key is an error");
+	is_refused(&one, "a wrong key is an error");
 	must(fi_atomic(end.ep, &one, 1, NULL, peer, (uintptr_t)memory,
 		       target.key, FI_UINT32, FI_SUM, &one), "fi_atomic");
 	is_int(wait_one(end.cq, &one), 0, "the next operation connects again");
@@ -684,13 +698,12 @@ static void test_read_only(void)
 	must(fi_compare_atomic(end.ep, &one, 1, NULL, &zero, NULL, &result,
 			       NULL, peer, (uintptr_t)word, target.read_key,
 			       FI_UINT64, FI_CSWAP, &one), "fi_compare_atomic");
-	is_int(wait_one(end.cq, &one), FI_EACCES,
-	       "a compare-and-swap in a region with FI_REMOTE_READ is an error");
+	is_refused(&one, "a compare-and-swap in a region with FI_REMOTE_READ is an error");
 	ok(!memcmp(word, &zero, sizeof(zero)), "... and changes nothing");
 	must(fi_fetch_atomic(end.ep, NULL, 1, NULL, &result, NULL, peer,
 			     (uintptr_t)word, target.read_key, FI_UINT64,
 			     FI_ATOMIC_READ, &one), "fi_fetch_atomic");
-	is_int(wait_one(end.cq, &one), FI_EACCES, "... and so is an atomic read");
+	is_refused(&one, "... and so is an atomic read");
 	memcpy(word, &one, sizeof(one));
 	must(fi_read(end.ep, &result, sizeof(result), NULL, peer,
 		     (uintptr_t)word, target.read_key, &one), "fi_read");
@@ -714,8 +727,7 @@ static void test_edge(void)
 		must(fi_atomic(end.ep, add, 1, NULL, peer,
 			       addr + (uint64_t)i, target.edge_key, FI_UINT8,
 			       FI_SUM, add), "fi_atomic");
-		is_int(wait_one(end.cq, add), FI_EACCES, "a byte at offset %d",
-		       i);
+		is_refused(add, i < 0 ? "a byte before them" : "a byte after them");
 	}
 	ok(!memcmp(word, "\xff\xff\xff\0\1\2\xff\xff", 8),
 	   "... is not changed");
