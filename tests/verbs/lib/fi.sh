@@ -11,3 +11,12 @@ fi_built()
 {
 	[ -e "$FI_PROVIDER_PATH/libmxe-fi.so" ] && command -v "$1" >/dev/null
 }
+
+# by_dc COMMAND...: runs a command on the two hosts with FI_MXE_DC=1. Passes if
+# the command does, and h2 has accepted sessions of DC. Needs counters.sh.
+by_dc()
+{
+	local before
+	before=$(counter mxe2 dc_accepts)
+	env FI_MXE_DC=1 "$@" && [ "$(counter mxe2 dc_accepts)" -gt "$before" ]
+}
