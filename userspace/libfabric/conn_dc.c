@@ -36,7 +36,9 @@ static int open_dc(struct mxefi_conn *conn)
 /* A hello is sent to the peer, too. */
 static bool may_connect(struct mxefi_conn *conn)
 {
-	return mxefi_ah_get(conn->ah);
+	bool is_resolved = mxefi_dci_is_resolved(&conn->peer);
+
+	return mxefi_ah_get(conn->ah) && is_resolved;
 }
 
 /* Requests in flight end with the answer of the peer, or without one. */

@@ -292,7 +292,7 @@ static bool holds_up(const struct dci *dci)
 
 /* ---- hosts ------------------------------------------------------------- */
 
-/* The address handle is ready: the requests of all peers can be posted. */
+/* The address handle is ready: all peers can connect, and post requests. */
 static void resolved(void *arg)
 {
 	struct dc_host *host = arg;
@@ -300,11 +300,20 @@ static void resolved(void *arg)
 
 	host->since_ms = 0;
 	for (dp = host->dcis->peers; dp; dp = dp->next) {
-		if (dp->host != host || !has_queued(dp->peer))
+		if (dp->host != host)
+			continue;
+		if (dp->peer->channel->has_conn)
+			dp->peer->ep->on_resolved(to_conn(dp->peer));
+		if (!has_queued(dp->peer))
 			continue;
 		wait_for_room(dp);
 		serve(dp->dci);
 	}
+}
+
+bool mxefi_dci_is_resolved(const struct mxefi_peer *peer)
+{
+	return mxefi_ah_get(peer->dc->host->ah);
 }
 
 /* Tries again to reach a host, or gives up. */

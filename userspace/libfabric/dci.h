@@ -81,6 +81,16 @@ int mxefi_dci_attach(struct mxefi_peer *peer);
 void mxefi_dci_detach(struct mxefi_peer *peer);
 
 /**
+ * mxefi_dci_is_resolved() - True if requests need not wait for the address.
+ * @peer: peer
+ *
+ * Return: true if the address of the peer's host is resolved. If not, this
+ * begins, and at its end on_resolved() is called for each connection to a peer
+ * of that host.
+ */
+bool mxefi_dci_is_resolved(const struct mxefi_peer *peer);
+
+/**
  * mxefi_dci_ready() - The ready() of channels over DC.
  * @peer: peer
  *
