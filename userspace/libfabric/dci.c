@@ -322,7 +322,8 @@ static void check_host(struct dc_host *host, uint64_t now)
 	struct mxefi_dc *dp;
 
 	if (!host->since_ms || mxefi_ah_get(host->ah) ||
-	    now - host->since_ms <= host->dcis->ep->dom->connect_timeout_ms)
+	    mxefi_elapsed_ms(now, host->since_ms) <=
+	    host->dcis->ep->dom->connect_timeout_ms)
 		return;
 	host->since_ms = 0;
 	for (dp = host->dcis->peers; dp; dp = dp->next)
@@ -391,7 +392,8 @@ static void tick(struct mxefi_ticker *ticker, uint64_t now)
 		    !(holds_up(dci) || dci->sent->peer->is_broken)) {
 			dci->seen = dci->completions;
 			dci->since_ms = now;
-		} else if (is_overdue(dci, now - dci->since_ms)) {
+		} else if (is_overdue(dci,
+				      mxefi_elapsed_ms(now, dci->since_ms))) {
 			dci->since_ms = now;
 			abort_requests(dci);
 		}

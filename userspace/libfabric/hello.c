@@ -353,7 +353,7 @@ static void probe(struct mxefi_conn *conn, uint64_t now)
 	struct mxefi_wr *wr;
 
 	if (conn->peer.posted || conn->peer.answers ||
-	    now - conn->probe_ms < PROBE_MS)
+	    mxefi_elapsed_ms(now, conn->probe_ms) < PROBE_MS)
 		return;
 	conn->probe_ms = now;
 	if (!ep->is_msg && !is_full(ep) && !conn->peer.pending &&
@@ -446,9 +446,11 @@ static void conn_tick(struct mxefi_ticker *ticker, uint64_t now)
 		}
 		/* Without pending requests, too: the last ACK may be lost. */
 		if (conn->state != MXEFI_CONN_HELLO ||
-		    now - conn->hello_ms < hello_interval(conn))
+		    mxefi_elapsed_ms(now, conn->hello_ms) <
+		    hello_interval(conn))
 			continue;
-		if (now - conn->since_ms > ep->dom->connect_timeout_ms)
+		if (mxefi_elapsed_ms(now, conn->since_ms) >
+		    ep->dom->connect_timeout_ms)
 			mxefi_conn_abort(conn, FI_EHOSTUNREACH);
 		else
 			send_hello(conn, 0);

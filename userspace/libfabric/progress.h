@@ -56,6 +56,19 @@ int mxefi_domain_reserve(struct mxefi_domain *dom, int cqe);
 uint64_t mxefi_now_ms(void);
 
 /**
+ * mxefi_elapsed_ms() - Computes the time between two readings of the clock.
+ * @now_ms: the time that a ticker got
+ * @since_ms: the earlier time. A ticker may have caused a later one: what it
+ *	does before reads the clock again.
+ *
+ * Return: the time in milliseconds, or 0 if @since_ms is later.
+ */
+static inline uint64_t mxefi_elapsed_ms(uint64_t now_ms, uint64_t since_ms)
+{
+	return now_ms > since_ms ? now_ms - since_ms : 0;
+}
+
+/**
  * mxefi_lock_init() - Initialises a lock and a condition.
  * @lock: lock
  * @cond: condition, whose clock is that of mxefi_now_ms()

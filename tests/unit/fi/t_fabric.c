@@ -416,6 +416,48 @@ static void test_after_shutdown(void)
 	close_pair();
 }
 
+/* Opens an endpoint that accepts so many peers. */
+static void open_limited(struct end *end, const char *limit)
+{
+	setenv("FI_MXE_MAX_CONNECTIONS", limit, 1);
+	open_end(end, CAPS);
+	unsetenv("FI_MXE_MAX_CONNECTIONS");
+}
+
+/* Sends a message to b. Returns the result of the sender. */
+static int send_to_b(struct end *from)
+{
+	fi_addr_t addr = insert(from, b.ep);
+
+	must(fi_recv(b.ep, in, 8, NULL, FI_ADDR_UNSPEC, in), "fi_recv");
+	must(fi_send(from->ep, out, 8, NULL, addr, out), "fi_send");
+	return wait_one(from->cq, out);
+}
+
+/*
+ * An endpoint that accepts no further peers probes those that it has, and keeps
+ * those that live.
+ */
+static void test_limit(void)
+{
+	struct end peers[3];
+
+	open_limited(&b, "2");
+	setenv("FI_MXE_CONNECT_TIMEOUT", "300", 1);
+	for (int i = 0; i < 3; i++)
+		open_end(&peers[i], CAPS);
+	unsetenv("FI_MXE_CONNECT_TIMEOUT");
+	for (int i = 0; i < 2; i++) {
+		is_int(send_to_b(&peers[i]), 0, "peer %d of 2 sends", i + 1);
+		is_int(wait_one(b.cq, in), 0, "... and is received");
+	}
+	is_int(send_to_b(&peers[2]), FI_EHOSTUNREACH, "another one does not");
+	is_int(send_to_b(&peers[0]), 0, "the first one still does");
+	for (int i = 0; i < 3; i++)
+		is_int(close_end(&peers[i]), 0, "a peer is closed");
+	is_int(close_end(&b), 0, "... and the endpoint");
+}
+
 /* Takes all requests that operations can have, by atomics that wait. */
 static void use_all_requests(void)
 {
@@ -1105,6 +1147,7 @@ static void test_transport(bool dc)
 	test_source(true);
 	test_fence_messages(false);
 	test_fence_messages(true);
+	test_limit();
 	fake_device_use_dc(false);
 }
 
