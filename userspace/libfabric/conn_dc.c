@@ -6,10 +6,10 @@
  * A DC target does not learn who has sent a message, so each message contains
  * the token of the connection, which only the peer has received, in a hello.
  *
- * The target accepts messages for as long as the endpoint exists, also while
- * its side of the connection is broken. The peer has completed these, so they
- * are delivered. Therefore one side never gives up a connection on which the
- * other side relies (MXEFI_HELLO_KEPT), and tells it when it was broken.
+ * The target accepts messages for as long as the endpoint exists, also when its
+ * side of the connection was broken. The peer has completed these, so they are
+ * delivered, and answered with a hello of the next epoch. One side never gives
+ * up a connection on which the other side relies (MXEFI_HELLO_KEPT).
  */
 #include "ah.h"
 #include "conn.h"
@@ -33,7 +33,7 @@ static int open_dc(struct mxefi_conn *conn)
 	return ret;
 }
 
-/* A hello is sent to the peer, too. */
+/* A hello is sent to the peer, too. What we answer later must not wait. */
 static bool may_connect(struct mxefi_conn *conn)
 {
 	bool is_resolved = mxefi_dci_is_resolved(&conn->peer);

@@ -389,20 +389,6 @@ static void end_all(struct mxefi_ep *ep)
 }
 
 /*
- * Ends a broken connection. Over DC, the peer learns from a hello that the
- * requests which wait for it have failed.
- */
-static void end_broken(struct mxefi_conn *conn)
-{
-	bool tells = conn->transport->needs_notice && conn->connected &&
-		     !conn->has_left;
-
-	mxefi_conn_make_idle(conn);
-	if (conn->peer.pending || tells)
-		start_hello(conn);
-}
-
-/*
  * True if nothing refers to the peer, not even its messages. A connection over
  * DC is remembered as long as there is room: the peer may still send messages.
  */
@@ -436,8 +422,10 @@ static void conn_tick(struct mxefi_ticker *ticker, uint64_t now)
 			continue;
 		if (conn->state == MXEFI_CONN_BROKEN &&
 		    conn->transport->is_drained(conn) &&
-		    now - conn->since_ms >= DRAIN_MS) {
-			end_broken(conn);
+		    mxefi_elapsed_ms(now, conn->since_ms) >= DRAIN_MS) {
+			mxefi_conn_make_idle(conn);
+			if (conn->peer.pending)
+				start_hello(conn);
 			continue;
 		}
 		if (conn->state == MXEFI_CONN_IDLE && is_unused(conn)) {

@@ -110,8 +110,8 @@ static void test_many(void)
 
 /*
  * A request that fails breaks the connection. The peer does not notice that, as
- * it would over RC, but is told: what it waits for fails. Messages that have
- * arrived before are received.
+ * it would over RC, until its next message is answered with a hello: then what
+ * it waits for fails. Messages that have arrived before are received.
  */
 static void test_broken(void)
 {
