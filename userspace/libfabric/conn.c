@@ -168,6 +168,7 @@ void mxefi_conn_free(struct mxefi_conn *conn)
 	while (*p != conn)
 		p = &(*p)->next;
 	*p = conn->next;
+	conn->peer.ep->num_listed--;
 	while (*t != conn)
 		t = &(*t)->next_token;
 	*t = conn->next_token;
@@ -346,6 +347,7 @@ struct mxefi_conn *mxefi_conn_add(struct mxefi_ep *ep,
 	mxefi_peer_add(&conn->peer, &transport->channel, ep, addr);
 	conn->next = ep->conns;
 	ep->conns = conn;
+	ep->num_listed++;
 	bucket = token_bucket(ep, conn->token);
 	conn->next_token = *bucket;
 	*bucket = conn;

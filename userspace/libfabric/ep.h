@@ -70,6 +70,7 @@ struct mxefi_ep {
 	size_t by_addr_size;
 	/* conn.c */
 	struct mxefi_conn *conns;	/* the latest first */
+	unsigned int num_listed;	/* connections of conns */
 	unsigned int num_conns;		/* that are open */
 	unsigned int num_qps;		/* of these */
 	unsigned int num_guests;	/* neither used nor confirmed */

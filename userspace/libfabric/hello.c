@@ -394,10 +394,12 @@ static void end_all(struct mxefi_ep *ep)
  */
 static bool is_unused(const struct mxefi_conn *conn)
 {
+	const struct mxefi_ep *ep = conn->peer.ep;
+
 	if (conn->is_used || conn->kept)
 		return false;
 	return !conn->transport->needs_notice || !conn->is_confirmed ||
-	       conn->has_left || is_full(conn->peer.ep);
+	       conn->has_left || ep->num_listed > ep->dom->max_conns;
 }
 
 static void conn_tick(struct mxefi_ticker *ticker, uint64_t now)

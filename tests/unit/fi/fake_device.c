@@ -846,6 +846,7 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 	}
 	/* The host may appear. */
 	fails = attr->grh.dgid.raw[15] == fake_device.absent_host;
+	fake_device.num_ahs += !fails;
 	pthread_mutex_unlock(&fake_device.lock);
 	if (fails) {
 		errno = ETIMEDOUT;
@@ -859,6 +860,7 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 
 int ibv_destroy_ah(struct ibv_ah *ah)
 {
+	fake_device_set(num_ahs, fake_device.num_ahs - 1);
 	free(ah);
 	return 0;
 }

@@ -42,6 +42,7 @@ struct fake_device {
 	unsigned int num_opens;	/* calls of ibv_open_device() */
 	unsigned int num_mrs;	/* memory regions that are registered */
 	unsigned int max_mrs;	/* 0: no limit */
+	unsigned int num_ahs;	/* address handles */
 	/*
 	 * The last byte of the GID of a host that does not exist; 0: none.
 	 * ibv_create_ah() blocks while is_resolving is set, and then fails.

@@ -458,6 +458,42 @@ static void test_limit(void)
 	is_int(close_end(&b), 0, "... and the endpoint");
 }
 
+/*
+ * A connection over DC is remembered when it has failed, since the peer may not
+ * know that yet. Peers that die do not fill the memory: each has sent a message
+ * that the endpoint cannot read.
+ */
+static void test_remembered(void)
+{
+	struct end peer;
+
+	open_limited(&b, "6");
+	for (int i = 0; i < 10; i++) {
+		open_end(&peer, CAPS);
+		is_int(send_to_b(&peer), 0, "peer %d of 10 sends", i + 1);
+		is_int(wait_one(b.cq, in), 0, "... and is received");
+		must(fi_send(peer.ep, out, LONG_SIZE, NULL,
+			     insert(&peer, b.ep), out), "fi_send");
+		must(fi_send(peer.ep, out, 8, NULL, insert(&peer, b.ep), out),
+		     "fi_send");
+		is_int(wait_one(peer.cq, out), 0, "... two more messages");
+		fake_device_set(refused_send, MXEFI_MSG_BYE);
+		is_int(close_end(&peer), 0, "... and dies");
+		fake_device_set(refused_send, -1);
+		must(fi_recv(b.ep, in, LONG_SIZE, NULL, FI_ADDR_UNSPEC, in),
+		     "fi_recv");
+		ok(wait_one(b.cq, in) > 0, "... so that the long one fails");
+		must(fi_recv(b.ep, in, 8, NULL, FI_ADDR_UNSPEC, in), "fi_recv");
+		is_int(wait_one(b.cq, in), 0, "... and the other is received");
+	}
+	/* One for the host, and one for each connection. */
+	for (int i = 0; i < 100 && fake_device_get(num_ahs) > 7; i++)
+		poll(NULL, 0, 10);
+	is_int((int)fake_device_get(num_ahs), 7, "six are remembered");
+	is_int(close_end(&b), 0, "... until the endpoint is closed");
+	is_int((int)fake_device.num_ahs, 0, "... and none is left");
+}
+
 /* Takes all requests that operations can have, by atomics that wait. */
 static void use_all_requests(void)
 {
@@ -1148,6 +1184,8 @@ static void test_transport(bool dc)
 	test_fence_messages(false);
 	test_fence_messages(true);
 	test_limit();
+	if (dc)
+		test_remembered();
 	fake_device_use_dc(false);
 }
 
