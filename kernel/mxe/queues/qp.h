@@ -377,7 +377,7 @@ struct mxe_qp {
 	refcount_t refs;
 	/*
 	 * late_timer continues the send side.  Here because struct
-	 * mxe_dc_responder then has 2 KiB, of which each DC session takes one.
+	 * mxe_dc_responder, one for each DC session, then has 2 KiB.
 	 */
 	bool late_send;
 	struct completion released;
