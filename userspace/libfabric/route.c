@@ -34,24 +34,22 @@ static bool wants_dc(struct mxefi_ep *ep, const struct mxefi_addr *addr)
 static struct mxefi_peer *find(struct mxefi_ep *ep,
 			       const struct mxefi_addr *addr)
 {
+	const struct mxefi_transport *transport = &mxefi_conn_rc;
 	struct mxefi_peer *peer = mxefi_dci_find(ep, addr);
 	struct mxefi_conn *conn;
-	bool dc;
 
 	if (peer)
 		return peer;
 	conn = mxefi_conn_find(ep, addr);
-	dc = !conn && wants_dc(ep, addr);
-	if (dc && mxefi_ep_is_one_sided(ep)) {
-		peer = mxefi_dci_add(ep, addr);
-		if (peer)
+	if (!conn && wants_dc(ep, addr)) {
+		if (!mxefi_ep_is_one_sided(ep))
+			transport = &mxefi_conn_dc;
+		else if ((peer = mxefi_dci_add(ep, addr)))
 			return peer;
-		dc = false;
 	}
 	/* If it has no route, the operations report that. */
 	if (!conn)
-		conn = mxefi_conn_add(ep, addr, dc ? &mxefi_conn_dc :
-						     &mxefi_conn_rc);
+		conn = mxefi_conn_add(ep, addr, transport);
 	if (!conn)
 		return NULL;
 	mxefi_conn_use(conn);
