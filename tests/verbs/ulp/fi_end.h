@@ -183,6 +183,27 @@ static inline void open_end(struct end *e, uint64_t caps)
 }
 
 /**
+ * open_many() - Opens many endpoints of FI_EP_RDM, as each domain has CQEs for
+ *	some of them only.
+ * @ends: domains with all objects, filled in
+ * @num_ends: number of domains
+ * @caps: capabilities
+ * @eps: endpoints, filled in. Endpoint i uses @ends[i % @num_ends].
+ * @num: number of endpoints, at least @num_ends
+ */
+static inline void open_many(struct end *ends, int num_ends, uint64_t caps,
+			     struct fid_ep **eps, int num)
+{
+	for (int i = 0; i < num; i++) {
+		struct end *e = &ends[i % num_ends];
+
+		if (i < num_ends)
+			open_end(e, caps);
+		eps[i] = i < num_ends ? e->ep : open_ep(e, e->cq);
+	}
+}
+
+/**
  * close_end() - Closes all objects.
  * @e: objects
  *
@@ -197,6 +218,22 @@ static inline int close_end(struct end *e)
 
 	fi_freeinfo(e->info);
 	return ret;
+}
+
+/**
+ * close_many() - Closes what open_many() has opened.
+ * @ends: domains
+ * @num_ends: their number
+ * @eps: endpoints
+ * @num: their number
+ */
+static inline void close_many(struct end *ends, int num_ends,
+			      struct fid_ep **eps, int num)
+{
+	for (int i = num_ends; i < num; i++)
+		must(fi_close(&eps[i]->fid), "fi_close ep");
+	for (int i = 0; i < num_ends; i++)
+		must(close_end(&ends[i]), "fi_close");
 }
 
 /**

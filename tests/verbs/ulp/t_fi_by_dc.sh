@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # The provider mxe of libfabric: tests of t_fi.sh with messages once more, over
-# the dynamically connected (DC) transport.
+# the dynamically connected (DC) transport, and messages and all atomics on a
+# wire that loses, repeats and reorders packets.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -16,12 +17,7 @@ cd "$(dirname "$0")" || exit
 # shellcheck source=tests/tap.sh
 . ../../tap.sh
 
-export FI_PROVIDER=mxe
-if ! fi_built t_fi_death; then
-	echo "1..0 # SKIP libmxe-fi.so is missing"
-	exit 77
-fi
-topo_up || bail_out "cannot make the two hosts"
+fi_hosts t_fi_death
 
 check 'peers that are killed' by_dc t_fi_death
 check 'forged hellos' by_dc t_fi_hello
@@ -30,5 +26,7 @@ check 'the kernel memory of a connection' by_dc t_fi_memory
 check 'netem: 3 % lost, 3 % duplicated, reordered, both ways' topo_netem \
 	delay 200us 100us loss 3% duplicate 3% reorder 25% 50%
 check '... messages' by_dc t_fi_msg
+check '... all pairs of operation and datatype' \
+	by_dc env MXE_FI_ONE_SIDED=1 MXE_FI_LOSSY=1 t_fi_atomic
 
 done_testing

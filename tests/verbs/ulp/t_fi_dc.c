@@ -23,7 +23,7 @@
 #define ROUNDS 4
 #define NUM_OPS 100
 #define NUM_ENDS 72		/* endpoints of run_many() */
-#define ENDS_PER_DOMAIN 24
+#define NUM_DOMAINS 3		/* of these */
 #define RC_PEERS 64		/* reached without DC by default */
 #define RX_SIZE 512		/* receive buffers of an endpoint */
 #define MAX_OPS 512		/* of an endpoint */
@@ -361,33 +361,24 @@ static void test_targets(void)
 /* Without $FI_MXE_DC, further peers are reached by DC. */
 static void run_many(int to, int from)
 {
-	struct fid_mr *mrs[NUM_ENDS / ENDS_PER_DOMAIN];
-	struct end e[NUM_ENDS / ENDS_PER_DOMAIN];
+	struct fid_mr *mrs[NUM_DOMAINS];
+	struct end ends[NUM_DOMAINS];
 	struct fid_ep *eps[NUM_ENDS];
 	char byte;
 
 	enter("h2");
-	for (unsigned int i = 0; i < NUM_ENDS; i++) {
-		unsigned int n = i / ENDS_PER_DOMAIN;
-		bool is_first = i % ENDS_PER_DOMAIN == 0;
-
-		if (is_first) {
-			open_end(&e[n], CAPS);
-			mrs[n] = reg_words(&e[n]);
-		}
-		eps[i] = is_first ? e[n].ep : open_ep(&e[n], e[n].cq);
+	open_many(ends, NUM_DOMAINS, CAPS, eps, NUM_ENDS);
+	for (int i = 0; i < NUM_DOMAINS; i++)
+		mrs[i] = reg_words(&ends[i]);
+	for (int i = 0; i < NUM_ENDS; i++) {
 		get_name(eps[i], &shared->addrs[i]);
-		shared->keys[i] = fi_mr_key(mrs[n]);
+		shared->keys[i] = fi_mr_key(mrs[i % NUM_DOMAINS]);
 	}
 	if (write(to, "", 1) != 1 || read(from, &byte, 1) < 0)
 		exit(1);
-	for (unsigned int i = 0; i < NUM_ENDS; i++)
-		if (i % ENDS_PER_DOMAIN)
-			must(fi_close(&eps[i]->fid), "fi_close ep");
-	for (unsigned int n = 0; n < NUM_ENDS / ENDS_PER_DOMAIN; n++) {
-		must(fi_close(&mrs[n]->fid), "fi_close mr");
-		must(close_end(&e[n]), "fi_close");
-	}
+	for (int i = 0; i < NUM_DOMAINS; i++)
+		must(fi_close(&mrs[i]->fid), "fi_close mr");
+	close_many(ends, NUM_DOMAINS, eps, NUM_ENDS);
 	exit(0);
 }
 

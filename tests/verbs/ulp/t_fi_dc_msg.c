@@ -78,13 +78,7 @@ static void test_many(void)
 
 	unsetenv("FI_MXE_DC");
 	enter("h2");
-	for (int i = 0; i < NUM_DOMAINS; i++)
-		open_end(&ends[i], CAPS);
-	for (int i = 0; i < NUM_TARGETS; i++) {
-		struct end *e = &ends[i % NUM_DOMAINS];
-
-		targets[i] = i < NUM_DOMAINS ? e->ep : open_ep(e, e->cq);
-	}
+	open_many(ends, NUM_DOMAINS, CAPS, targets, NUM_TARGETS);
 	enter("h1");
 	open_end(&a, CAPS);
 	for (int i = 0; i < NUM_TARGETS; i++) {
@@ -98,10 +92,7 @@ static void test_many(void)
 	}
 	is_int(good, NUM_TARGETS, "each of %d peers has received and sent", NUM_TARGETS);
 	is_int(count_qps("RC") - before, RC_PEERS, "... most of them by RC");
-	for (int i = NUM_DOMAINS; i < NUM_TARGETS; i++)
-		must(fi_close(&targets[i]->fid), "fi_close");
-	for (int i = 0; i < NUM_DOMAINS; i++)
-		must(close_end(&ends[i]), "fi_close");
+	close_many(ends, NUM_DOMAINS, targets, NUM_TARGETS);
 	is_int(close_end(&a), 0, "an endpoint with many peers is closed");
 	setenv("FI_MXE_DC", "1", 1);
 }

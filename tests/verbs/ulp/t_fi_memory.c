@@ -195,12 +195,8 @@ int main(void)
 	open_end(&a, CAPS);
 	open_end(&b, CAPS);
 	enter("h2");
-	for (int i = 0; i < NUM_DOMAINS; i++)
-		open_end(&ends[i], CAPS);
+	open_many(ends, NUM_DOMAINS, CAPS, targets, NUM_TARGETS);
 	for (int i = 0; i < NUM_TARGETS; i++) {
-		struct end *e = &ends[i % NUM_DOMAINS];
-
-		targets[i] = i < NUM_DOMAINS ? e->ep : open_ep(e, e->cq);
 		addrs[i] = insert(&a, targets[i]);
 		insert(&b, targets[i]);
 	}
@@ -213,10 +209,7 @@ int main(void)
 	if (!dc)
 		is_int(deepest(), 128,
 		       "... by a send queue that has become deeper");
-	for (int i = NUM_DOMAINS; i < NUM_TARGETS; i++)
-		must(fi_close(&targets[i]->fid), "fi_close");
-	for (int i = 0; i < NUM_DOMAINS; i++)
-		is_int(close_end(&ends[i]), 0, "the targets of a domain are closed");
+	close_many(ends, NUM_DOMAINS, targets, NUM_TARGETS);
 	is_int(close_end(&a), 0, "the endpoint is closed");
 	must(close_end(&b), "fi_close");
 	return done_testing();
