@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * bench-fabric tsc|monotonic PROVIDER ADDRESS COUNT
- * bench-fabric tsc|monotonic mxe HOST COUNT [TARGET_HOST]
+ * bench-fabric [-o fadd|send] tsc|monotonic PROVIDER ADDRESS COUNT
+ * bench-fabric [-o fadd|send] tsc|monotonic mxe HOST COUNT [TARGET_HOST]
  *
  * Measures fetch-and-adds and messages of libfabric, one at a time, and with
- * TARGET_HOST fetch-and-adds of 16 endpoints to one word, 16 at a time.  Both
- * endpoints are in this thread, which drives them in turn.  The output has the
- * form of mxe-perf --json.
+ * TARGET_HOST fetch-and-adds of 16 endpoints to one word, 16 at a time; or with
+ * -o one of these.  Both endpoints are in this thread, which drives them in
+ * turn.  The output has the form of mxe-perf --json.
  *
  * The provider mxe uses the device of a network namespace: that of HOST, and of
  * TARGET_HOST for the target.
@@ -220,9 +220,16 @@ static void make_rivals(void)
 int main(int argc, char **argv)
 {
 	struct bench bench = { .test = "fabric" };
+	const char *only = NULL;
 
+	if (argc > 2 && !strcmp(argv[1], "-o")) {
+		only = argv[2];
+		argc -= 2;
+		argv += 2;
+	}
 	if (argc < 5 || argc > 6) {
-		fputs("Usage: bench-fabric tsc|monotonic PROVIDER ADDRESS COUNT [TARGET]\n", stderr);
+		fputs("Usage: bench-fabric [-o OPERATION] tsc|monotonic PROVIDER ADDRESS COUNT [TARGET]\n",
+		      stderr);
 		return 2;
 	}
 	bench.tsc = !strcmp(argv[1], "tsc");
@@ -241,9 +248,11 @@ int main(int argc, char **argv)
 	make(&b, 2);
 	know(&a, &b);
 	know(&b, &a);
-	bench_run(&bench, "fadd", 0, add);
-	bench_run(&bench, "send", 0, send_one);
-	if (argc == 6) {
+	if (!only || !strcmp(only, "fadd"))
+		bench_run(&bench, "fadd", 0, add);
+	if (!only || !strcmp(only, "send"))
+		bench_run(&bench, "send", 0, send_one);
+	if (!only && argc == 6) {
 		make_rivals();
 		bench_run(&bench, "contend16", 0, contend);
 	}
