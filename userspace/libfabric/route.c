@@ -42,9 +42,11 @@ static struct mxefi_peer *find(struct mxefi_ep *ep,
 		return peer;
 	conn = mxefi_conn_find(ep, addr);
 	if (!conn && wants_dc(ep, addr)) {
-		if (!mxefi_ep_is_one_sided(ep))
+		if (mxefi_ep_is_one_sided(ep))
+			peer = mxefi_dci_add(ep, addr);
+		else
 			transport = &mxefi_conn_dc;
-		else if ((peer = mxefi_dci_add(ep, addr)))
+		if (peer)
 			return peer;
 	}
 	/* If it has no route, the operations report that. */
