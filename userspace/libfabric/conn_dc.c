@@ -33,12 +33,14 @@ static int open_dc(struct mxefi_conn *conn)
 	return ret;
 }
 
-/* A hello is sent to the peer, too. What we answer later must not wait. */
+/*
+ * A hello is sent to the peer, too. What we answer later must not wait. The
+ * second attempt to resolve the address begins only if the first one has
+ * succeeded: the hello may be forged.
+ */
 static bool may_connect(struct mxefi_conn *conn)
 {
-	bool is_resolved = mxefi_dci_is_resolved(&conn->peer);
-
-	return mxefi_ah_get(conn->ah) && is_resolved;
+	return mxefi_ah_get(conn->ah) && mxefi_dci_is_resolved(&conn->peer);
 }
 
 /* Requests in flight end with the answer of the peer, or without one. */
