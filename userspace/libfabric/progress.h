@@ -57,11 +57,10 @@ uint64_t mxefi_now_ms(void);
 
 /**
  * mxefi_elapsed_ms() - Computes the time between two readings of the clock.
- * @now_ms: the time that a ticker got
- * @since_ms: the earlier time. A ticker may have caused a later one: what it
- *	does before reads the clock again.
+ * @now_ms: time that a ticker got
+ * @since_ms: time of an event, which the same ticker may have caused
  *
- * Return: the time in milliseconds, or 0 if @since_ms is later.
+ * Return: milliseconds since the event, or 0 if it is later than @now_ms.
  */
 static inline uint64_t mxefi_elapsed_ms(uint64_t now_ms, uint64_t since_ms)
 {

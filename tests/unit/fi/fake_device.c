@@ -839,7 +839,9 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 	pthread_mutex_lock(&fake_device.lock);
 	fails = attr->grh.dgid.raw[15] == fake_device.absent_host;
 	fake_device.num_attempts += fails;
-	while (fails && fake_device.is_resolving) {
+	while ((fails && fake_device.is_resolving) ||
+	       (fake_device.max_ahs &&
+		fake_device.num_ahs >= fake_device.max_ahs)) {
 		pthread_mutex_unlock(&fake_device.lock);
 		poll(NULL, 0, 1);
 		pthread_mutex_lock(&fake_device.lock);

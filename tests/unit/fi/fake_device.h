@@ -43,6 +43,7 @@ struct fake_device {
 	unsigned int num_mrs;	/* memory regions that are registered */
 	unsigned int max_mrs;	/* 0: no limit */
 	unsigned int num_ahs;	/* address handles */
+	unsigned int max_ahs;	/* ibv_create_ah() blocks; 0: no limit */
 	/*
 	 * The last byte of the GID of a host that does not exist; 0: none.
 	 * ibv_create_ah() blocks while is_resolving is set, and then fails.

@@ -10,6 +10,7 @@
 #include "fake_device.h"
 #include "fi_end.h"
 #include "match.h"
+#include "progress.h"
 #include "random.h"
 #include "sizes.h"
 #include "wire.h"
@@ -416,6 +417,13 @@ static void test_after_shutdown(void)
 	close_pair();
 }
 
+/* A connection does not time out in the moment in which it begins. */
+static void test_elapsed(void)
+{
+	is_u64(mxefi_elapsed_ms(1000, 900), 100, "100 ms after an event");
+	is_u64(mxefi_elapsed_ms(1000, 1001), 0, "... and 1 ms before it");
+}
+
 /* Opens an endpoint that accepts so many peers. */
 static void open_limited(struct end *end, const char *limit)
 {
@@ -459,6 +467,32 @@ static void test_limit(void)
 }
 
 /*
+ * No message is sent over DC before its receiver could tell the sender to stop.
+ * For that, it resolves the address once more.
+ */
+static void test_resolved(void)
+{
+	struct fi_cq_tagged_entry entry;
+	struct end c;
+
+	open_pair(CAPS);
+	is_int(send_to_b(&a), 0, "an address is resolved by a message");
+	is_int(wait_one(b.cq, in), 0, "... which is received");
+	open_end(&c, CAPS);
+	/* One for the hellos of each side. */
+	fake_device_set(max_ahs, fake_device.num_ahs + 2);
+	must(fi_recv(c.ep, in, 8, NULL, FI_ADDR_UNSPEC, in), "fi_recv");
+	must(fi_send(a.ep, out, 8, NULL, insert(&a, c.ep), out), "fi_send");
+	is_int((int)fi_cq_sread(a.cq, &entry, 1, NULL, 300), -FI_EAGAIN,
+	       "a message waits until its receiver can answer");
+	fake_device_set(max_ahs, 0);
+	is_int(wait_one(c.cq, in), 0, "... and then arrives");
+	is_int(wait_one(a.cq, out), 0, "... and its send completes");
+	is_int(close_end(&c), 0, "the receiver is closed");
+	close_pair();
+}
+
+/*
  * A connection over DC is remembered when it has failed, since the peer may not
  * know that yet. Peers that die do not fill the memory: each has sent a message
  * that the endpoint cannot read.
@@ -466,16 +500,17 @@ static void test_limit(void)
 static void test_remembered(void)
 {
 	struct end peer;
+	fi_addr_t addr;
 
 	open_limited(&b, "6");
 	for (int i = 0; i < 10; i++) {
 		open_end(&peer, CAPS);
 		is_int(send_to_b(&peer), 0, "peer %d of 10 sends", i + 1);
 		is_int(wait_one(b.cq, in), 0, "... and is received");
-		must(fi_send(peer.ep, out, LONG_SIZE, NULL,
-			     insert(&peer, b.ep), out), "fi_send");
-		must(fi_send(peer.ep, out, 8, NULL, insert(&peer, b.ep), out),
+		addr = insert(&peer, b.ep);
+		must(fi_send(peer.ep, out, LONG_SIZE, NULL, addr, out),
 		     "fi_send");
+		must(fi_send(peer.ep, out, 8, NULL, addr, out), "fi_send");
 		is_int(wait_one(peer.cq, out), 0, "... two more messages");
 		fake_device_set(refused_send, MXEFI_MSG_BYE);
 		is_int(close_end(&peer), 0, "... and dies");
@@ -1184,8 +1219,10 @@ static void test_transport(bool dc)
 	test_fence_messages(false);
 	test_fence_messages(true);
 	test_limit();
-	if (dc)
+	if (dc) {
+		test_resolved();
 		test_remembered();
+	}
 	fake_device_use_dc(false);
 }
 
@@ -1202,6 +1239,7 @@ int main(void)
 	test_depth(false, false, MXEFI_SQ_SIZE);
 	test_depth(true, false, MXEFI_SQ_SIZE);
 	test_depth(true, true, MXEFI_SQ_MIN);
+	test_elapsed();
 	test_transport(false);
 	test_transport(true);
 	test_vector_write(false);
