@@ -23,7 +23,7 @@
 #define ROUNDS 4
 #define NUM_OPS 100
 #define NUM_ENDS 72		/* endpoints of run_many() */
-#define NUM_DOMAINS 3		/* of these */
+#define NUM_DOMAINS 3		/* that they use */
 #define RC_PEERS 64		/* reached without DC by default */
 #define RX_SIZE 512		/* receive buffers of an endpoint */
 #define MAX_OPS 512		/* of an endpoint */
