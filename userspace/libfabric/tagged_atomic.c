@@ -74,7 +74,7 @@ int mxefi_tagged_atomic_check(const struct mxefi_ep *ep,
 			      const struct mxefi_msg *msg, size_t len)
 {
 	uint64_t need = FI_ATOMIC;
-	size_t operands;
+	size_t operands, size;
 
 	if (msg->atomic.form > MXEFI_COMPARE)
 		return FI_EINVAL;
@@ -88,9 +88,9 @@ int mxefi_tagged_atomic_check(const struct mxefi_ep *ep,
 		return FI_EOPNOTSUPP;
 	operands = (msg->atomic.op != FI_ATOMIC_READ) +
 		   (msg->atomic.form == MXEFI_COMPARE);
-	if (!msg->len || msg->len > MXEFI_MAX_TAGGED_SIZE ||
-	    msg->len % mxefi_type_size(msg->atomic.datatype) ||
-	    operands * msg->len != len)
+	size = mxefi_type_size(msg->atomic.datatype);
+	if (!msg->len || msg->len > MXEFI_MAX_ATOMIC_COUNT * size ||
+	    msg->len % size || operands * msg->len != len)
 		return FI_EINVAL;
 	return 0;
 }

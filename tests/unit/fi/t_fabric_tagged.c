@@ -368,6 +368,17 @@ static void forge_long(void *message, uint32_t *len)
 	forge_len(message, len, 65 * 8, 65 * 8);
 }
 
+/* More elements than an atomic may have, in no more bytes. */
+static void forge_many(void *message, uint32_t *len)
+{
+	struct mxefi_msg *msg = message;
+
+	if (msg->type != MXEFI_MSG_ATOMIC)
+		return;
+	msg->atomic.datatype = FI_UINT8;
+	forge_len(message, len, 64 * 8, 64 * 8);
+}
+
 static void forge_part(void *message, uint32_t *len)
 {
 	forge_len(message, len, 4, 4);
@@ -420,6 +431,7 @@ static void test_forged(void)
 		{ forge_datatype, FI_EOPNOTSUPP, "a datatype that does not exist" },
 		{ forge_short, FI_EINVAL, "fewer operands than the length" },
 		{ forge_long, FI_EINVAL, "65 elements" },
+		{ forge_many, FI_EINVAL, "512 elements of a byte" },
 		{ forge_part, FI_EINVAL, "a part of an element" },
 		{ forge_empty, FI_EINVAL, "no element" },
 	};
