@@ -293,7 +293,8 @@ static void handle_hello(struct mxefi_ud *ud, const struct mxefi_hello *hello,
 		return;
 	take_hello(conn, hello);
 	/* There is no room for its queue pair. */
-	if (conn->state == MXEFI_CONN_IDLE && mxefi_conn_is_guest(conn))
+	if (conn->state == MXEFI_CONN_IDLE && mxefi_conn_is_guest(conn) &&
+	    !conn->kept)
 		mxefi_conn_free(conn);
 }
 
@@ -359,9 +360,11 @@ static void probe(struct mxefi_conn *conn, uint64_t now)
 	if (!ep->is_msg && !is_full(ep) && !conn->peer.pending &&
 	    !waits_for_fin(conn))
 		return;
-	wr = mxefi_wr_alloc_send(&conn->peer, &msg, 0);
+	/* Operations that never end without it may have all other requests. */
+	wr = mxefi_wr_alloc_answer(&conn->peer);
 	if (!wr)
 		return;
+	mxefi_wr_set_send(wr, &msg, 0);
 	wr->complete = mxefi_conn_wr_complete;
 	mxefi_wr_answer(wr);
 }
