@@ -71,14 +71,14 @@ struct mxefi_op *mxefi_op_alloc(const struct mxefi_handle *by,
 	op->begun = false;
 	op->completion = report ? report->to_cq :
 				  !by->tx->selective || op_flags & FI_COMPLETION;
-	op->holds_cntr = report && report->cntr;
 	op->flags = completion_flags;
 	op->context = context;
 	op->num_results = 0;
 	op->units = NULL;
 	op->cntr = report && report->to_cntr ? report->cntr :
 		   mxefi_context_cntr(by, completion_flags);
-	if (op->holds_cntr)
+	/* Its context may be closed before it ends. */
+	if (op->cntr)
 		op->cntr->users++;
 	return op;
 }
@@ -93,7 +93,7 @@ void mxefi_op_free(struct mxefi_op *op)
 	if (op->units != &op->one_unit)
 		free(op->units);
 	op->units = NULL;
-	if (op->holds_cntr)
+	if (op->cntr)
 		op->cntr->users--;
 	op->used = false;
 	op->generation++;

@@ -47,7 +47,6 @@ struct mxefi_op {
 	uint64_t flags;			/* of the completion */
 	void *context;
 	struct mxefi_cntr *cntr;
-	bool holds_cntr;
 	/* Of a rendezvous: the data, and a copy if they were in pieces. */
 	struct ibv_mr *mr;
 	uint8_t *copy;
