@@ -363,6 +363,24 @@ static bool is_well_formed(const struct mxefi_msg *msg, size_t len)
 	}
 }
 
+/* True if the program may post a receive for the message. */
+static bool takes(const struct mxefi_ep *ep, const struct mxefi_msg *msg)
+{
+	uint64_t need = FI_RECV | (msg->flags & MXEFI_MSG_TAGGED ? FI_TAGGED :
+								   FI_MSG);
+
+	return (ep->caps & need) == need;
+}
+
+static void refuse(struct mxefi_conn *conn, uint32_t epoch,
+		   const struct mxefi_msg *msg, int err)
+{
+	mxefi_info(FI_LOG_EP_DATA, "a message is refused: %s\n",
+		   fi_strerror(err));
+	if (msg->flags & MXEFI_MSG_WANT_FIN)
+		send_fin(conn, epoch, msg, err);
+}
+
 static void on_message(struct mxefi_conn *conn, uint32_t epoch,
 		       const struct mxefi_msg *msg, const uint8_t *data,
 		       size_t len)
@@ -393,11 +411,15 @@ static void on_message(struct mxefi_conn *conn, uint32_t epoch,
 		mxefi_info(FI_LOG_EP_DATA, "a malformed message is ignored\n");
 		return;
 	}
+	/* The sender has reported an error, and no receive is for it. */
+	if (msg->type != MXEFI_MSG_EAGER && !mxefi_conn_is_current(conn, epoch))
+		return;
 	if (msg->rx_index >= ep->num_rxs) {
-		mxefi_info(FI_LOG_EP_DATA, "a message for context %u is refused\n",
-			   msg->rx_index);
-		if (msg->flags & MXEFI_MSG_WANT_FIN)
-			send_fin(conn, epoch, msg, FI_EINVAL);
+		refuse(conn, epoch, msg, FI_EINVAL);
+		return;
+	}
+	if (!takes(ep, msg)) {
+		refuse(conn, epoch, msg, FI_EOPNOTSUPP);
 		return;
 	}
 	if (msg->type == MXEFI_MSG_ATOMIC) {
