@@ -16,20 +16,14 @@ extern bool mxe_device_reply_be;
 /* Module parameter coherent, for devices that are created later. */
 extern bool mxe_device_coherent;
 
-/**
- * mxe_device_add() - Create and register a device.
- * @name: name of the device, which may contain a %d
- * @ndev: an Ethernet netdev
- *
+/*
+ * @name may contain a %d.
  * Context: Process context, without RTNL. May sleep.
- * Return: 0 or a negative errno.
  */
 int mxe_device_add(const char *name, struct net_device *ndev);
 
-/**
- * mxe_device_port_event() - Report a change of the port state.
- * @dev: the device, whose netdev may have changed its state
- *
+/*
+ * Report a change of the port state. The netdev may have changed its own.
  * Context: RTNL held.
  */
 void mxe_device_port_event(struct mxe_dev *dev);

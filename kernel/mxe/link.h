@@ -5,19 +5,10 @@
 #ifndef MXE_LINK_H
 #define MXE_LINK_H
 
-/**
- * mxe_link_register() - Register the link type and the netdev notifier.
- *
- * Context: Process context. May sleep.
- * Return: 0 or a negative errno.
- */
+/* Context: May sleep. */
 int mxe_link_register(void);
 
-/**
- * mxe_link_unregister() - Undo mxe_link_register().
- *
- * Context: Process context. May sleep.
- */
+/* Context: May sleep. */
 void mxe_link_unregister(void);
 
 #endif /* MXE_LINK_H */

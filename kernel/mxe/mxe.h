@@ -112,15 +112,10 @@ struct mxe_dev {
 	bool coherent;			/* not coherent=N */
 };
 
-/**
- * mxe_xa_has_entries() - Check whether a table still has an entry.
- * @xa: the table
- *
+/*
  * Unlike !xa_empty(), false if only inner nodes are left, which are those of an
  * insertion that failed for lack of memory.
- *
- * Context: Any.  The caller excludes changes.
- * Return: true if it has.
+ * Context: Any. The caller excludes changes.
  */
 static inline bool mxe_xa_has_entries(struct xarray *xa)
 {

@@ -44,51 +44,30 @@ struct mxe_netns {
 #endif
 };
 
-/**
- * mxe_netns_register() - Register with all netns, present and future.
- *
- * Context: Process context. May sleep.
- * Return: 0 or a negative errno.
- */
 int mxe_netns_register(void);
 
-/**
- * mxe_netns_unregister() - Undo mxe_netns_register(), when no device is left.
- *
- * Context: Process context. May sleep.
- */
+/* Call it when no device is left. */
 void mxe_netns_unregister(void);
 
-/**
- * mxe_netns_attach() - Add a device to a netns.
- * @dev: the device, whose ndev is set
- * @net: netns of the netdev
- *
- * Opens the sockets for the first device.
- *
+/*
+ * Add a device, whose ndev is set, to the netns of its netdev. Open the sockets
+ * for the first device.
  * Context: Process context, without RTNL. May sleep.
  * Return: 0; -EEXIST if another device uses the netdev; or an error of
  * udp_sock_create(), such as -EADDRINUSE.
  */
 int mxe_netns_attach(struct mxe_dev *dev, struct net *net);
 
-/**
- * mxe_netns_detach() - Remove a device from its netns.
- * @dev: the device
- *
- * Closes the sockets after the last device. Waits for a grace period.
- *
+/*
+ * Remove a device from its netns. Close the sockets after the last device. Wait
+ * for a grace period.
  * Context: Process context, without RTNL. May sleep.
  */
 void mxe_netns_detach(struct mxe_dev *dev);
 
-/**
- * mxe_netns_netdev_gone() - Note that a netdev is unregistered or leaves its
- * netns.
- * @ndev: the netdev
- *
- * Sets ndev_gone of the device that uses it, if any.
- *
+/*
+ * Set ndev_gone of the device, if any, that uses a netdev, because it is
+ * unregistered or leaves its netns.
  * Context: RTNL held.
  */
 void mxe_netns_netdev_gone(struct net_device *ndev);

@@ -21,31 +21,21 @@ enum mxe_resource {
 	MXE_RESOURCE_COUNT
 };
 
-/**
- * mxe_resource_try_take() - Count an object that a packet creates.
- * @dev: the device
- * @type: type of the object
- *
+/*
+ * Count an object that a packet creates. Return false at the limit.
  * Context: Any.
- * Return: true, or false at the limit.
  */
 bool mxe_resource_try_take(struct mxe_dev *dev, enum mxe_resource type);
 
-/**
- * mxe_resource_take() - Count an object that a verb creates.
- * @dev: the device
- * @type: type of the object
- *
+/*
+ * Count an object that a verb creates. Return -ENOMEM at the limit that
+ * query_device reports.
  * Context: Any.
- * Return: 0, or -ENOMEM at the limit that query_device reports.
  */
 int mxe_resource_take(struct mxe_dev *dev, enum mxe_resource type);
 
-/**
- * mxe_resource_give() - Uncount an object that is destroyed.
- * @dev: the device
- * @type: type of the object
- *
+/*
+ * Uncount an object that is destroyed.
  * Context: Any.
  */
 void mxe_resource_give(struct mxe_dev *dev, enum mxe_resource type);

@@ -75,31 +75,20 @@ struct mxe_dc {
 				    u32 session);
 };
 
-/**
- * mxe_dc_has_token() - Check whether control packets of a code have a DCTLETH.
- * @code: code
- *
- * Both answer a CONNECT, which is longer.
- *
- * Return: true if they do.
+/*
+ * Check whether control packets of a code have a DCTLETH. Both codes that have
+ * answer a CONNECT, which is longer.
  */
 static inline bool mxe_dc_has_token(u8 code)
 {
 	return code == MXE_DC_CHALLENGE || code == MXE_DC_STALE;
 }
 
-/**
- * mxe_dc_get() - Get the fields of a DCETH.
- * @eth: the header
- * @hdr: set to its fields, and to 0 otherwise
- */
+/* Set @hdr to the fields of a DCETH, and all others to 0. */
 void mxe_dc_get(const struct mxe_dceth *eth, struct mxe_dc_hdr *hdr);
 
-/**
- * mxe_dc_parse() - Check and parse the DC headers of a packet.
- * @pkt: packet with MXE_OP_DCETH
- * @hdr: set to the headers
- *
+/*
+ * Check and parse the DC headers of a packet with MXE_OP_DCETH.
  * Return: false if the code or the length of a control packet is wrong, or a
  * response demands a session.
  */
@@ -110,21 +99,10 @@ static inline unsigned int mxe_dc_len(const struct mxe_dc_hdr *hdr)
 	return sizeof(struct mxe_dceth) + (hdr->connect ? sizeof(struct mxe_dcceth) : 0);
 }
 
-/**
- * mxe_dc_write() - Write the headers of a data packet.
- * @hdr: DC headers
- * @p: mxe_dc_len() bytes
- *
- * Return: the end of the headers.
- */
+/* Write mxe_dc_len() bytes, the headers of a data packet. Return their end. */
 u8 *mxe_dc_write(const struct mxe_dc_hdr *hdr, u8 *p);
 
-/**
- * mxe_dc_write_control() - Write the headers of a control packet.
- * @hdr: DC headers
- * @p: memory for a struct mxe_dceth, and for a struct mxe_dctleth if
- *	mxe_dc_has_token() is true
- */
+/* Write a struct mxe_dceth, and a struct mxe_dctleth if mxe_dc_has_token(). */
 void mxe_dc_write_control(const struct mxe_dc_hdr *hdr, u8 *p);
 
 #endif /* MXE_DC_H */

@@ -25,14 +25,7 @@ struct mxe_dc_responder {
 	struct list_head entry;		/* of the target: closed */
 };
 
-/**
- * mxe_dc_responder_is() - Check whether a session is that of a responder.
- * @resp: the responder, which may be closed
- * @addr: the initiator
- * @session: number of the session
- *
- * Return: true if it is.
- */
+/* Check whether a session is that of a responder, which may be closed. */
 static inline bool mxe_dc_responder_is(const struct mxe_dc_responder *resp,
 				       const struct mxe_dct_addr *addr, u32 session)
 {
@@ -54,15 +47,9 @@ static inline struct mxe_dc_responder *to_mdc_responder(struct mxe_qp *qp)
 	return container_of(qp, struct mxe_dc_responder, qp);
 }
 
-/**
- * mxe_dc_responder_create() - Create the responder of a session.
- * @target: DC target
- * @addr: the initiator
- * @hdr: request that opens the session
- * @av: address of the initiator
- *
- * Charges the active memory control group.
- *
+/*
+ * Create the responder of a session that the request @hdr of @addr opens. @av
+ * is the address of the initiator. Charge the active memory control group.
  * Context: BHs disabled, lock of the target held.
  * Return: the responder, or NULL if there is no memory or no resource left.
  */
@@ -71,49 +58,33 @@ struct mxe_dc_responder *mxe_dc_responder_create(const struct mxe_qp *target,
 						 const struct mxe_dc_hdr *hdr,
 						 const struct mxe_av *av);
 
-/**
- * mxe_dc_responder_halt() - Stop a responder.
- * @resp: the responder
- *
- * It executes nothing from here on, nor the rest of a READ.
- *
- * Context: BHs disabled, no lock of the responder held.  Takes its recv_lock.
+/*
+ * Stop a responder. It executes nothing from here on, nor the rest of a READ.
+ * Context: BHs disabled, no lock of the responder held. Takes its recv_lock.
  */
 void mxe_dc_responder_halt(struct mxe_dc_responder *resp);
 
-/**
- * mxe_dc_responder_is_busy() - Check whether a responder still has work.
- * @resp: the responder
- *
- * Nothing arrives while it sends the responses of a long READ, but its
- * initiator is not idle.
- *
- * Context: Lock of the target held.  This is a hint, because recv_lock is not.
- * Return: true if it does.
+/*
+ * Check whether a responder still has work. Nothing arrives while it sends the
+ * responses of a long READ, but its initiator is not idle.
+ * Context: Lock of the target held. This is a hint, because recv_lock is not.
  */
 bool mxe_dc_responder_is_busy(const struct mxe_dc_responder *resp);
 
-/**
- * mxe_dc_responder_flush() - Flush a responder that was halted.
- * @resp: the responder, which may be dying
- *
- * A receive request of the SRQ that it has taken up completes, so that it is
- * not lost.  Deferred requests are never executed.  mxe_dc_responder_free()
- * drops them, because a packet that ends a session must not take as long as
- * that.
- *
- * Context: No lock of a QP or a target held.  RCU read-side section, unless the
+/*
+ * Flush a responder that was halted, and may be dying. A receive request of the
+ * SRQ that it has taken up completes, so that it is not lost. Deferred requests
+ * are never executed. mxe_dc_responder_free() drops them, because a packet that
+ * ends a session must not take as long as that.
+ * Context: No lock of a QP or a target held. RCU read-side section, unless the
  * caller frees the responder.
  */
 void mxe_dc_responder_flush(struct mxe_dc_responder *resp);
 
-/**
- * mxe_dc_responder_free() - Flush and free a responder.
- * @resp: responder that was halted, or was never used
- *
- * Its memory is freed a grace period later.
- *
- * Context: Process context.  May sleep.
+/*
+ * Flush and free a responder that was halted, or was never used. Its memory is
+ * freed a grace period later.
+ * Context: May sleep.
  */
 void mxe_dc_responder_free(struct mxe_dc_responder *resp);
 

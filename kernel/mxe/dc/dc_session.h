@@ -81,14 +81,9 @@ enum mxe_dct_verdict {
 	MXE_DCT_NO_SESSION,
 };
 
-/**
- * mxe_dct_judge() - Decide what a target does with a request.
- * @record: what the target knows of the initiator
- * @connect: the packet has CONNECT
- * @session: session of the packet
- * @token_ok: the packet has a valid token
- *
- * Return: the verdict.
+/*
+ * Decide what a target that has @record of an initiator does with its request.
+ * @connect: the packet has CONNECT. @token_ok: it has a valid token.
  */
 static inline enum mxe_dct_verdict
 mxe_dct_judge(const struct mxe_dct_record *record, bool connect, u32 session,
@@ -140,15 +135,10 @@ static inline bool mxe_dci_would_know(u64 elapsed, u64 life, u64 age)
 	return elapsed < life && elapsed <= age;
 }
 
-/**
- * mxe_dci_react() - Decide what an initiator does with a control packet.
- * @s: session of the initiator, updated for a resend
- * @code: code of the packet
- * @session: session of the packet
- * @token: token of the packet
- * @would_know: result of mxe_dci_would_know(), if the code is MXE_DC_CHALLENGE
- *
- * Return: the reaction.
+/*
+ * Decide what an initiator does with a control packet with @code, @session and
+ * @token. Update @s for a resend. @would_know is the result of
+ * mxe_dci_would_know() if the code is MXE_DC_CHALLENGE.
  */
 static inline enum mxe_dci_reaction
 mxe_dci_react(struct mxe_dci_session *s, u8 code, u32 session, u64 token,

@@ -8,68 +8,49 @@
 
 #include "queues/qp.h"
 
-/**
- * mxe_dc_verbs_create() - Make a QP that is being created a DC QP.
- * @qp: QP of type IB_QPT_DRIVER
- * @req: request of the process, whose flags and sizes are checked
- *
- * Context: Process context.  May sleep.
+/*
+ * Make a QP of type IB_QPT_DRIVER that is being created a DC QP. The flags and
+ * sizes of @req are checked.
+ * Context: May sleep.
  * Return: 0; -EOPNOTSUPP if @req asks for neither type; -EINVAL if it asks for
  * both, or the QP has or lacks an SRQ, or cannot have one of the flags; or
  * -ENOMEM.
  */
 int mxe_dc_verbs_create(struct mxe_qp *qp, const struct mxe_create_qp_req *req);
 
-/**
- * mxe_dc_verbs_destroy() - Undo mxe_dc_verbs_create().
- * @qp: DC QP that is not found by its number any more
- *
- * Context: Process context.  May sleep.
+/*
+ * Call it when the QP is not found by its number any more.
+ * Context: May sleep.
  */
 void mxe_dc_verbs_destroy(struct mxe_qp *qp);
 
-/**
- * mxe_dc_verbs_modify_ok() - Check a transition of a DC QP.
- * @qp: DC QP
- * @from: current state
- * @to: new state
- * @mask: attributes, IB_QP_*
- *
+/*
+ * Check that the transition of a DC QP exists, and has the attributes in @mask,
+ * IB_QP_*, that it needs and no others.
  * Context: Both locks held.
- * Return: true if the transition exists, and has the attributes that it needs
- * and no others.
  */
 bool mxe_dc_verbs_modify_ok(const struct mxe_qp *qp, enum ib_qp_state from,
 			    enum ib_qp_state to, int mask);
 
-/**
- * mxe_dc_verbs_fit_mtu() - Make room for the headers of DC in packets.
- * @qp: QP of any type
- * @attr: its new attributes, with path_mtu; lowered for a DC initiator if
- *	packets would exceed the MTU of the netdev
- *
+/*
+ * Make room for the headers of DC in packets: lower path_mtu of a DC initiator
+ * if packets would exceed the MTU of the netdev. The QP is of any type.
  * Context: Process context.
  * Return: 0, or -EINVAL if a DC packet cannot have 256 bytes.
  */
 int mxe_dc_verbs_fit_mtu(const struct mxe_qp *qp, struct ib_qp_attr *attr);
 
-/**
- * mxe_dc_verbs_set_defaults() - Add the attributes that DC makes optional.
- * @qp: DC QP
- * @to: its new state; mxe_dc_verbs_modify_ok() is true
- * @attr: its new attributes
- * @mask: those that are given, IB_QP_*; the defaults are added
- *
+/*
+ * Add the attributes that DC makes optional to @attr and @mask, IB_QP_*.
+ * mxe_dc_verbs_modify_ok() is true.
  * Context: Both locks held.
  */
 void mxe_dc_verbs_set_defaults(struct mxe_qp *qp, enum ib_qp_state to,
 			       struct ib_qp_attr *attr, int *mask);
 
-/**
- * mxe_dc_verbs_modified() - Finish a transition of a QP.
- * @qp: QP of any type whose state may have changed
- *
- * Context: Process context, no lock of a QP held.  May sleep.
+/*
+ * Finish a transition of a QP of any type whose state may have changed.
+ * Context: No lock of a QP held. May sleep.
  */
 void mxe_dc_verbs_modified(struct mxe_qp *qp);
 

@@ -46,107 +46,74 @@ static inline struct mxe_dci *to_mdci(const struct mxe_qp *qp)
 	return container_of(qp->dc, struct mxe_dci, dc);
 }
 
-/**
- * mxe_dci_create() - Make a QP a DC initiator.
- * @qp: QP of type IB_QPT_DRIVER that is being created
- *
- * Context: Process context.  May sleep.
+/*
+ * Make a QP of type IB_QPT_DRIVER that is being created a DC initiator.
+ * Context: May sleep.
  * Return: 0 or -ENOMEM.
  */
 int mxe_dci_create(struct mxe_qp *qp);
 
-/**
- * mxe_dci_reset() - Disconnect, because the QP enters RESET.
- * @qp: DC initiator
- *
+/*
+ * Disconnect, because the QP enters RESET.
  * Context: BHs disabled, send_lock held.
  */
 void mxe_dci_reset(struct mxe_qp *qp);
 
-/**
- * mxe_dci_destroy() - Disconnect, and free the initiator.
- * @qp: DC initiator that is dying, or was never published
- *
+/*
+ * Disconnect, and free the initiator, which is dying, or was never published.
  * Context: Process context.
  */
 void mxe_dci_destroy(struct mxe_qp *qp);
 
-/**
- * mxe_dci_dest() - Return the target of a request.
- * @qp: DC initiator
- * @wr: its request
- *
- * Context: send_lock held.
- * Return: the target.
- */
+/* Context: send_lock held. */
 static inline struct mxe_dci_dest *mxe_dci_dest(const struct mxe_qp *qp,
 						const struct mxe_send_wr *wr)
 {
 	return (void *)wr + qp->req.wr_size - sizeof(struct mxe_dci_dest);
 }
 
-/**
- * mxe_dci_may_start() - Check whether a request may be started now.
- * @qp: DC initiator
- * @wr: its request at req.cur or behind it, not started
- *
- * A request for another target waits until all earlier ones are acknowledged.
- *
+/*
+ * Check whether @wr, which is at req.cur or behind it and not started, may be
+ * started now. A request for another target waits until all earlier ones are
+ * acknowledged.
  * Context: send_lock held.
- * Return: true if it may.
  */
 bool mxe_dci_may_start(const struct mxe_qp *qp, const struct mxe_send_wr *wr);
 
-/**
- * mxe_dci_is_connected() - Check for a session with the target of a request.
- * @qp: DC initiator
- * @wr: its request at req.cur, not started
- *
+/*
+ * Check whether the target of @wr, which is at req.cur and not started, has
+ * accepted the session, and @wr may use it.
  * Context: send_lock held.
- * Return: true if the target has accepted the session, and the request may use
- * it.
  */
 bool mxe_dci_is_connected(const struct mxe_qp *qp, const struct mxe_send_wr *wr);
 
-/**
- * mxe_dci_loop_peer() - Return the responder of the session on this host.
- * @qp: DC initiator with a session
- * @target: DC QP of the number and the netns of its target
- *
+/*
+ * Return the responder of the session on this host, or NULL. @target is a DC QP
+ * of the number and the netns of the target of the session.
  * Context: BHs disabled, RCU read-side section, in which the result is valid.
  * send_lock of @qp held.
- * Return: the responder, or NULL.
  */
 struct mxe_qp *mxe_dci_loop_peer(const struct mxe_qp *qp, struct mxe_qp *target);
 
-/**
- * mxe_dci_start() - Open a session for a request if it needs a new one.
- * @qp: DC initiator
- * @wr: its request at req.cur, which was just started; gets other PSNs if it
- *	opens a session
- *
+/*
+ * Open a session if @wr, which is at req.cur and was just started, needs a new
+ * one. @wr then gets other PSNs.
  * Context: BHs disabled, send_lock held.
  */
 void mxe_dci_start(struct mxe_qp *qp, struct mxe_send_wr *wr);
 
-/**
- * mxe_dci_heard() - Note a response of the session.
- * @qp: DC initiator
- *
+/*
+ * Note a response of the session.
  * Context: send_lock held.
  */
 void mxe_dci_heard(struct mxe_qp *qp);
 
-/**
- * mxe_dci_control() - Handle a control packet of the target.
- * @qp: DC initiator that can send
- * @hdr: headers of the packet
- *
- * For a resend, everything unacknowledged is sent again when the caller runs
- * the requester.
- *
+/*
+ * Handle a control packet of the target of a DC initiator that can send. For a
+ * resend, everything unacknowledged is sent again when the caller runs the
+ * requester.
  * Context: BHs disabled, send_lock held.
- * Return: the reaction.  The caller handles MXE_DCI_WAIT and the failures.
+ * Return: the reaction. The caller handles MXE_DCI_WAIT and the failures.
  */
 enum mxe_dci_reaction mxe_dci_control(struct mxe_qp *qp,
 				      const struct mxe_dc_hdr *hdr);

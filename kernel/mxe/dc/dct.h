@@ -67,32 +67,25 @@ static inline struct mxe_dct *to_mdct(const struct mxe_qp *qp)
 	return container_of(qp->dc, struct mxe_dct, dc);
 }
 
-/**
- * mxe_dct_create() - Make a QP a DC target.
- * @qp: QP of type IB_QPT_DRIVER that is being created, with an SRQ
- * @key: access key that initiators must present
- *
- * Context: Process context.  May sleep.
+/*
+ * Make a QP of type IB_QPT_DRIVER that is being created, with an SRQ, a DC
+ * target. Initiators must present @key.
+ * Context: May sleep.
  * Return: 0 or -ENOMEM.
  */
 int mxe_dct_create(struct mxe_qp *qp, u64 key);
 
-/**
- * mxe_dct_destroy() - Close all sessions, and free the target.
- * @qp: DC target, which is not found by its number any more
- *
- * Context: Process context.  May sleep.
+/*
+ * Close all sessions, and free the target, which is not found by its number any
+ * more.
+ * Context: May sleep.
  */
 void mxe_dct_destroy(struct mxe_qp *qp);
 
-/**
- * mxe_dct_update() - Apply a new state of the QP to its target.
- * @qp: DC target whose state may have changed
- *
- * Ends all sessions unless the state is RTR.  When this returns, their requests
- * are not executed any more.
- *
- * Context: Process context, no lock of a QP held.  May sleep.
+/*
+ * Apply a new state of the QP to its target. End all sessions unless the state
+ * is RTR. When this returns, their requests are not executed any more.
+ * Context: No lock of a QP held. May sleep.
  */
 void mxe_dct_update(struct mxe_qp *qp);
 
@@ -104,71 +97,49 @@ struct mxe_dct_info {
 	bool armed;
 };
 
-/**
- * mxe_dct_query() - Count the initiators of a target.
- * @qp: DC target
- * @info: set to the numbers
- *
+/*
+ * Count the initiators of a target.
  * Context: RCU read-side section or a verb, no lock of a QP held.
  */
 void mxe_dct_query(struct mxe_qp *qp, struct mxe_dct_info *info);
 
-/**
- * mxe_dct_arm() - Arm a target: its next wrong access key raises an event.
- * @qp: DC target
- *
- * The event is IB_EVENT_QP_ACCESS_ERR of the target.  It disarms the target.
- * A change of the state does not.
- *
+/*
+ * Arm a target: its next wrong access key raises IB_EVENT_QP_ACCESS_ERR and
+ * disarms the target. A change of the state does not disarm it.
  * Context: Process context, a verb, no lock of a QP held.
  */
 void mxe_dct_arm(struct mxe_qp *qp);
 
-/**
- * mxe_dct_addr_of() - Return the initiator that has sent a packet.
- * @addr: set to the initiator
- * @skb: packet whose network header is set
- * @hdr: its DC headers; only qpn and instance are used
+/*
+ * Set @addr to the initiator that has sent a packet whose network header is
+ * set. Of @hdr, only qpn and instance are used.
  */
 void mxe_dct_addr_of(struct mxe_dct_addr *addr, const struct sk_buff *skb,
 		     const struct mxe_dc_hdr *hdr);
 
-/**
- * mxe_dct_responder() - Return the responder of a session that is open.
- * @qp: DC target
- * @addr: the initiator
- * @session: number of the session
- *
+/*
+ * Return the responder of a session that is open, or NULL. It may be closed at
+ * any time.
  * Context: BHs disabled, RCU read-side section, in which the result is valid.
  * Takes the lock of the target.
- * Return: the responder, which may be closed at any time, or NULL.
  */
 struct mxe_qp *mxe_dct_responder(struct mxe_qp *qp, const struct mxe_dct_addr *addr,
 				 u32 session);
 
-/**
- * mxe_dct_find() - Return the responder for a request, or answer it otherwise.
- * @qp: DC target
- * @hdr: headers of the request
- * @skb: its buffer; remains the caller's
- *
- * Opens a session if the request demands it.  If there is no responder for the
- * request, a control packet tells the initiator why.
- *
+/*
+ * Return the responder for a request. Open a session if the request demands it.
+ * If there is no responder, return NULL and send a control packet that tells
+ * the initiator why. The responder may be closed at any time. @skb remains the
+ * caller's.
  * Context: BHs disabled, RCU read-side section, in which the result is valid.
- * No lock of a QP held.  Takes the lock of the target, recv_lock of a responder
+ * No lock of a QP held. Takes the lock of the target, recv_lock of a responder
  * that it closes, and recv_lock of the target to report an event.
- * Return: the responder, which may be closed at any time, or NULL.
  */
 struct mxe_qp *mxe_dct_find(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
 			    const struct sk_buff *skb);
 
-/**
- * mxe_dct_disconnect() - Close a session, because its initiator leaves it.
- * @qp: DC target
- * @hdr: headers of the control packet
- * @skb: its buffer; remains the caller's
- *
+/*
+ * Close a session, because its initiator leaves it. @skb remains the caller's.
  * Context: As mxe_dct_find().
  */
 void mxe_dct_disconnect(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,

@@ -17,23 +17,16 @@ struct mxe_netns;
 
 #ifndef MXE_WITHOUT_EARLY_DEMUX
 
-/**
- * mxe_early_demux_register() - Register the PRE_ROUTING hooks of a netns.
- * @mnet: the netns, whose sockets are open
- *
- * A failure is not reported, because packets take the slow path then.
- *
- * Context: Process context. May sleep.
+/*
+ * Register the PRE_ROUTING hooks of a netns, whose sockets are open. A failure
+ * is not reported, because packets take the slow path then.
+ * Context: May sleep.
  */
 void mxe_early_demux_register(struct mxe_netns *mnet);
 
-/**
- * mxe_early_demux_unregister() - Undo mxe_early_demux_register().
- * @mnet: the netns
- *
+/*
  * The hooks may still be running until a grace period has passed.
- *
- * Context: Process context. May sleep.
+ * Context: May sleep.
  */
 void mxe_early_demux_unregister(struct mxe_netns *mnet);
 

@@ -30,12 +30,6 @@ struct mxe_gso {
 	unsigned int num_pkts;
 };
 
-/**
- * mxe_gso_is_empty() - Check for packets in a batch.
- * @gso: the batch
- *
- * Return: true if there are none.
- */
 static inline bool mxe_gso_is_empty(const struct mxe_gso *gso)
 {
 	return !gso->head;
@@ -46,26 +40,14 @@ static inline bool mxe_gso_is_empty(const struct mxe_gso *gso)
 /* Module parameter: batch packets if the netdev has GSO. */
 extern bool mxe_gso_enabled;
 
-/**
- * mxe_gso_takes() - Check for room in a batch that is not empty.
- * @gso: the batch
- * @ndev: netdev that the packets leave by
- * @len: bytes behind the UDP header of the packet
- *
- * Context: Lock of the QP's side held.
- * Return: true if the packet fits.
- */
+/* As mxe_gso_has_room(), for a batch that is not empty. */
 bool mxe_gso_takes(const struct mxe_gso *gso,
 		   const struct net_device *ndev, size_t len);
 
-/**
- * mxe_gso_has_room() - Check for room in a batch.
- * @gso: the batch
- * @ndev: netdev that the packets leave by
- * @len: bytes behind the UDP header of the packet
- *
+/*
+ * Check for room for a packet with @len bytes behind the UDP header. An empty
+ * batch has room for every packet.
  * Context: Lock of the QP's side held.
- * Return: true if the packet fits. An empty batch has room for every packet.
  */
 static inline bool mxe_gso_has_room(const struct mxe_gso *gso,
 				    const struct net_device *ndev, size_t len)
@@ -73,40 +55,29 @@ static inline bool mxe_gso_has_room(const struct mxe_gso *gso,
 	return mxe_gso_is_empty(gso) || mxe_gso_takes(gso, ndev, len);
 }
 
-/**
- * mxe_gso_add() - Add a packet to a batch that has room.
- * @gso: the batch
- * @skb: complete packet that begins at its IP header; consumed
- *
+/*
+ * Add a complete packet, which begins at its IP header, to a batch that has
+ * room. Consumes @skb.
  * Context: Lock of the QP's side held.
  */
 void mxe_gso_add(struct mxe_gso *gso, struct sk_buff *skb);
 
-/**
- * mxe_gso_take() - Take the packets out of a batch, as one socket buffer.
- * @gso: the batch, empty afterwards
- *
+/*
+ * Empty a batch. Return its packets as one socket buffer, or NULL.
  * Context: Lock of the QP's side held.
- * Return: the socket buffer to be sent, or NULL if the batch was empty.
  */
 struct sk_buff *mxe_gso_take(struct mxe_gso *gso);
 
-/**
- * mxe_gso_can_split() - Check if mxe_gso_split() can split a received batch.
- * @skb: received batch
- * @ip_len: length of its IP header, without options or extension headers
- *
- * Return: false if the stack must split it, because parts have to be copied.
+/*
+ * Return false if the stack must split a received batch, because parts have to
+ * be copied. @ip_len is without options or extension headers.
  */
 bool mxe_gso_can_split(const struct sk_buff *skb, unsigned int ip_len);
 
-/**
- * mxe_gso_split() - Split a received batch in place.
- * @skb: the batch, for which mxe_gso_can_split() is true; its packets are
- *	linked by skb->next afterwards
- *
- * The lengths in the headers of the first packet become those of that packet
- * again.
+/*
+ * Split a received batch, for which mxe_gso_can_split() is true, in place. Its
+ * packets are linked by skb->next afterwards. The lengths in the headers of the
+ * first packet become those of that packet again.
  */
 void mxe_gso_split(struct sk_buff *skb);
 

@@ -45,16 +45,11 @@ static inline u32 mxe_loopback_cost(u32 len, u32 num_sge)
 	return 1 + len / 8192 + num_sge / 4;
 }
 
-/**
- * mxe_loopback_request() - Execute the request at req.cur without packets.
- * @qp: QP of the requester
- * @wr: the request, not started
- *
- * Charges the budget of the slice.
- *
- * Context: BHs disabled, RCU read-side section, send_lock held.  Takes and
+/*
+ * Execute @wr, which is at req.cur and not started, without packets. Charge the
+ * budget of the slice.
+ * Context: BHs disabled, RCU read-side section, send_lock held. Takes and
  * releases recv_lock of the peer.
- * Return: whether it was executed, or has to be executed later or sent.
  */
 enum mxe_loopback_result mxe_loopback_request(struct mxe_qp *qp, struct mxe_send_wr *wr);
 
@@ -68,10 +63,8 @@ mxe_loopback_request(struct mxe_qp *qp, struct mxe_send_wr *wr)
 
 #endif /* MXE_WITHOUT_LOOPBACK */
 
-/**
- * mxe_loopback_forget() - Drop the cached path and peer.
- * @loop: those of a QP whose address or peer changes
- *
+/*
+ * Drop the path and peer of a QP whose address or peer changes.
  * Context: send_lock of the QP held.
  */
 static inline void mxe_loopback_forget(struct mxe_loopback *loop)

@@ -31,20 +31,12 @@ static inline void mxe_rx_dst_init(struct mxe_rx_dst *rx)
 
 #ifndef MXE_WITHOUT_EARLY_DEMUX
 
-/**
- * mxe_rx_dst_keep() - Keep the route of a packet that has one.
- * @qp: the QP
- * @skb: packet of the connection of the QP, accepted by IP and UDP
- *
- * Context: A lock of the QP held, RCU read-side section.
- */
+/* As mxe_rx_dst_learn(), for a packet that has a route. */
 void mxe_rx_dst_keep(struct mxe_qp *qp, const struct sk_buff *skb);
 
-/**
- * mxe_rx_dst_learn() - Keep the route of a packet, if it has one.
- * @qp: the QP
- * @skb: packet of the connection of the QP, accepted by IP and UDP
- *
+/*
+ * Keep the route, if any, of a packet of the connection of the QP that IP and
+ * UDP have accepted.
  * Context: A lock of the QP held, RCU read-side section.
  */
 static inline void mxe_rx_dst_learn(struct mxe_qp *qp, const struct sk_buff *skb)
@@ -53,13 +45,9 @@ static inline void mxe_rx_dst_learn(struct mxe_qp *qp, const struct sk_buff *skb
 		mxe_rx_dst_keep(qp, skb);
 }
 
-/**
- * mxe_rx_dst_valid() - Return the route if it is still valid.
- * @rx: route of the QP
- * @is_ipv4: address family of the QP
- *
+/*
+ * Return the route without a reference, or NULL if it is not valid any more.
  * Context: Softirq, RCU read-side section.
- * Return: the route without a reference, or NULL.
  */
 static inline const struct dst_entry *mxe_rx_dst_valid(const struct mxe_rx_dst *rx,
 						       bool is_ipv4)
@@ -80,13 +68,10 @@ static inline const struct dst_entry *mxe_rx_dst_valid(const struct mxe_rx_dst *
 	return dst ? dst_check(dst, cookie) : NULL;
 }
 
-/**
- * mxe_rx_dst_forget() - Drop the route, because the connection changes or ends.
- * @qp: the QP
- *
- * A full barrier: a CPU that sees what the caller writes afterwards does not
- * see the route.
- *
+/*
+ * Drop the route, because the connection changes or ends. This is a full
+ * barrier: a CPU that sees what the caller writes afterwards does not see the
+ * route.
  * Context: Both locks of the QP held, or no packet can reach the QP.
  */
 void mxe_rx_dst_forget(struct mxe_qp *qp);

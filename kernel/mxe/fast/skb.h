@@ -8,20 +8,15 @@
 
 #ifndef MXE_WITHOUT_SKB
 
-/**
- * mxe_skb_alloc() - Allocate an empty socket buffer.
- * @size: room in bytes; the memory is uninitialised
- *
- * skb->cb is zeroed.
- *
+/*
+ * Allocate an empty socket buffer with room for @size bytes, which are
+ * uninitialised. skb->cb is zeroed. Return NULL if there is no memory.
  * Context: BHs disabled.
- * Return: the socket buffer or NULL.
  */
 struct sk_buff *mxe_skb_alloc(size_t size);
 
-/**
- * mxe_skb_exit() - Free the per-CPU memory, after the last allocation.
- *
+/*
+ * Free the per-CPU memory, after the last allocation.
  * Context: Process context.
  */
 void mxe_skb_exit(void);

@@ -71,15 +71,11 @@ static inline bool mxe_av_sent(const struct mxe_av *av, const struct sk_buff *sk
 	       ipv6_addr_equal(&ipv6_hdr(skb)->daddr, &av->v6.saddr);
 }
 
-/**
- * mxe_av_can_receive() - Check whether packets of a netdev reach the sockets.
- * @ndev: the netdev
- *
- * The sockets of mxe are not bound to a netdev. Such sockets receive nothing
- * from a VRF unless the administrator says so, to keep the VRF apart.
- *
+/*
+ * Return false if @ndev is in a VRF, and net.ipv4.udp_l3mdev_accept is 0. The
+ * sockets of mxe are not bound to a netdev. Such sockets receive nothing from a
+ * VRF unless the administrator says so, to keep the VRF apart.
  * Context: RTNL or RCU read-side section.
- * Return: false if @ndev is in a VRF, and net.ipv4.udp_l3mdev_accept is 0.
  */
 static inline bool mxe_av_can_receive(const struct net_device *ndev)
 {
@@ -103,26 +99,17 @@ static inline struct mxe_ah *to_mah(struct ib_ah *ibah)
 	return container_of(ibah, struct mxe_ah, ibah);
 }
 
-/**
- * mxe_ah_find() - Copy the address vector of an address handle of a process.
- * @dev: the device
- * @pd: protection domain of the QP
- * @num: number of the address handle
- * @av: set to the address vector
- *
+/*
+ * Copy the address vector of address handle @num of a process.
  * Context: BHs disabled. Takes and releases the lock of dev->ahs.
  * Return: 0, or -ENOENT if @pd has no such address handle.
  */
 int mxe_ah_find(struct mxe_dev *dev, const struct ib_pd *pd, u32 num,
 		struct mxe_av *av);
 
-/**
- * mxe_av_init() - Convert and check an address.
- * @dev: the device
- * @av: set to the address vector, except for its sport
- * @attr: the address
- *
- * Context: Any context.
+/*
+ * Convert and check an address. Set @av, except for its sport.
+ * Context: Any.
  * Return: 0; -EINVAL if RoCEv2 packets of this device cannot have the address;
  * or -EOPNOTSUPP if none to it are received, see mxe_av_can_receive().
  */

@@ -13,19 +13,15 @@
 
 #include "queues/qp.h"
 
-/**
- * mxe_cnp_marked() - Answer an ECN-marked packet with a CNP.
- * @qp: the QP that received the packet from its peer
- *
+/*
+ * Answer an ECN-marked packet from the peer with a CNP.
  * Context: Softirq, send_lock or recv_lock held.
  */
 void mxe_cnp_marked(struct mxe_qp *qp);
 
-/**
- * mxe_cnp_is_due() - Check whether a packet has an ECN mark.
- * @skb: received packet, with its network header set
- *
- * Return: true if its receiver has to call mxe_cnp_marked().
+/*
+ * Check whether a packet, whose network header is set, has an ECN mark. Its
+ * receiver then has to call mxe_cnp_marked().
  */
 static inline bool mxe_cnp_is_due(const struct sk_buff *skb)
 {
@@ -36,11 +32,8 @@ static inline bool mxe_cnp_is_due(const struct sk_buff *skb)
 	return INET_ECN_is_ce(field);
 }
 
-/**
- * mxe_cnp_check() - Examine a packet for an ECN mark.
- * @qp: the QP that received the packet from its peer
- * @skb: the packet, with its network header set
- *
+/*
+ * Answer a packet from the peer, whose network header is set, if it is marked.
  * Context: Softirq, send_lock or recv_lock held.
  */
 static inline void mxe_cnp_check(struct mxe_qp *qp, const struct sk_buff *skb)
@@ -49,20 +42,15 @@ static inline void mxe_cnp_check(struct mxe_qp *qp, const struct sk_buff *skb)
 		mxe_cnp_marked(qp);
 }
 
-/**
- * mxe_cnp_rcv() - Process a CNP from the peer.
- * @qp: the QP
- *
- * Halves the send window, at most once for each flight of packets.
- *
+/*
+ * Process a CNP from the peer: halve the send window, at most once for each
+ * flight of packets.
  * Context: send_lock held.
  */
 void mxe_cnp_rcv(struct mxe_qp *qp);
 
-/**
- * mxe_cnp_progress() - Widen the send window after an acknowledgment.
- * @qp: the QP
- *
+/*
+ * Widen the send window after an acknowledgment.
  * Context: send_lock held.
  */
 void mxe_cnp_progress(struct mxe_qp *qp);

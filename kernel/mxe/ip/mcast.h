@@ -28,31 +28,18 @@ struct mxe_mcast {
 	DECLARE_HASHTABLE(groups, 6);
 };
 
-/**
- * mxe_mcast_init() - Initialise the table of groups.
- * @mcast: the table
- */
 void mxe_mcast_init(struct mxe_mcast *mcast);
 
-/**
- * mxe_mcast_uninit() - Undo mxe_mcast_init().
- * @mcast: the table, which has no groups any more
- */
+/* Call it when the table has no groups any more. */
 void mxe_mcast_uninit(struct mxe_mcast *mcast);
 
 /* The contracts are those of attach_mcast and detach_mcast of ib_device_ops. */
 int mxe_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 int mxe_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 
-/**
- * mxe_mcast_rcv() - Deliver a datagram to every member of a group.
- * @dev: device whose groups are searched
- * @gid: destination GID
- * @pkt: the parsed packet
- * @skb: the buffer of @pkt, which the caller still owns
- *
+/*
+ * Deliver a datagram to every member of group @gid. The caller still owns @skb.
  * Members that exceed the budget of a slice receive their copy from their work.
- *
  * Context: Softirq, RCU read-side section.
  * Return: true if the group has members on this device.
  */

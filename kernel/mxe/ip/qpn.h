@@ -13,20 +13,17 @@
 
 struct mxe_qp;
 
-/**
- * mxe_qpn_alloc() - Publish a QP under a new number.
- * @qp: the QP; its qpn is set before readers can find it
- *
- * Context: Process context. May sleep.
+/*
+ * Publish a QP under a new number. Its qpn is set before readers can find it.
+ * Context: May sleep.
  * Return: 0, -ENOMEM, or -EBUSY if no number is free or the device already has
  * a GSI QP.
  */
 int mxe_qpn_alloc(struct mxe_qp *qp);
 
-/**
- * mxe_qpn_free() - Withdraw a QP, so that later lookups do not find it.
- * @qp: the QP; it must not be freed before a grace period has elapsed
- *
+/*
+ * Withdraw a QP, so that later lookups do not find it. The QP must not be freed
+ * before a grace period has elapsed.
  * Context: Process context.
  */
 void mxe_qpn_free(struct mxe_qp *qp);
@@ -44,28 +41,18 @@ struct mxe_qp_cache {
 
 #ifndef MXE_WITHOUT_QPN_CACHE
 
-/**
- * mxe_qpn_find_slow() - Look up a QP in mnet->qps and fill the cache.
- * @mnet: the netns
- * @qpn: number of the QP
- * @cache: set to the result
- * @generation: mnet->qps_generation, read before the call
- *
+/*
+ * Look up a QP in mnet->qps and fill the cache. @generation is
+ * mnet->qps_generation, read before the call.
  * Context: RCU read-side section. Access to @cache is serialised.
- * Return: the QP or NULL.
  */
 struct mxe_qp *mxe_qpn_find_slow(struct mxe_netns *mnet, u32 qpn,
 				 struct mxe_qp_cache *cache, long generation);
 
-/**
- * mxe_qpn_find_cached() - Look up a QP, first in a cache.
- * @mnet: the netns
- * @qpn: number of the QP
- * @cache: cache of the caller
- *
+/*
+ * Look up a QP, first in @cache. Return NULL if there is none.
  * Context: RCU read-side section, in which the QP is valid. Access to @cache is
  * serialised.
- * Return: the QP or NULL.
  */
 static inline struct mxe_qp *mxe_qpn_find_cached(struct mxe_netns *mnet, u32 qpn,
 						 struct mxe_qp_cache *cache)
@@ -96,13 +83,9 @@ struct mxe_qp_recent {
 	struct mxe_qp_cache slot[8];
 };
 
-/**
- * mxe_qpn_find() - Look up a QP, first in the cache of this CPU.
- * @mnet: the netns
- * @qpn: number of the QP
- *
+/*
+ * Look up a QP, first in the cache of this CPU. Return NULL if there is none.
  * Context: RCU read-side section, in which the QP is valid. BHs disabled.
- * Return: the QP or NULL.
  */
 static inline struct mxe_qp *mxe_qpn_find(struct mxe_netns *mnet, u32 qpn)
 {

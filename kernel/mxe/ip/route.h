@@ -18,24 +18,18 @@ struct mxe_route {
 	u32 cookie;			/* of an IPv6 route, see dst_check() */
 };
 
-/**
- * mxe_route_find() - Look up a route in the routing table.
- * @dev: the device
- * @av: the address
- * @kept: keeps the route for the next packet, or NULL
- *
+/*
+ * Look up a route in the routing table. If @kept is not NULL, it keeps the
+ * route for the next packet.
  * Context: BHs disabled.
  * Return: the route with a reference, or ERR_PTR() of an error of the IP layer.
  */
 struct dst_entry *mxe_route_find(struct mxe_dev *dev, const struct mxe_av *av,
 				 struct mxe_route *kept);
 
-/**
- * mxe_route_get() - Get the route to an address.
- * @dev: the device
- * @av: the address
- * @kept: route of a side of the QP if @av is its address, otherwise NULL
- *
+/*
+ * Get the route to an address. @kept is that of a side of the QP if @av is its
+ * address, otherwise NULL.
  * Context: BHs disabled, lock of that side held.
  * Return: the route with a reference, or ERR_PTR() of an error of the IP layer.
  */
@@ -51,10 +45,8 @@ static inline struct dst_entry *mxe_route_get(struct mxe_dev *dev,
 	return dst;
 }
 
-/**
- * mxe_route_forget() - Drop the route, because the address changes.
- * @kept: route of a side of the QP
- *
+/*
+ * Drop the route of a side of the QP, because the address changes.
  * Context: Lock of that side held, or no packet can reach the QP.
  */
 static inline void mxe_route_forget(struct mxe_route *kept)

@@ -24,15 +24,10 @@ struct sock;
  */
 void mxe_rx(struct mxe_netns *mnet, struct sk_buff *list, struct mxe_qp *hint);
 
-/**
- * mxe_rx_udp() - Receive a packet from a UDP socket.
- * @sk: socket of the netns
- * @skb: packet whose transport header is set; consumed
- *
- * The function encap_rcv() of the sockets.
- *
+/*
+ * Receive a packet, whose transport header is set, as encap_rcv() of a socket.
+ * Consumes @skb, so it always returns 0.
  * Context: Softirq, RCU read-side section.
- * Return: 0, as the packet was consumed.
  */
 int mxe_rx_udp(struct sock *sk, struct sk_buff *skb);
 

@@ -43,10 +43,8 @@ struct mxe_tx {
 	bool progress;
 };
 
-/**
- * mxe_tx_forget() - Drop cached state, because the address of the QP changes.
- * @tx: one side of the QP
- *
+/*
+ * Drop cached state of a side of the QP, because the address of the QP changes.
  * Context: Lock of that side held, or no packet can reach the QP.
  */
 static inline void mxe_tx_forget(struct mxe_tx *tx)
@@ -56,37 +54,24 @@ static inline void mxe_tx_forget(struct mxe_tx *tx)
 	tx->progress = false;
 }
 
-/**
- * mxe_tx_send() - Complete a packet and add it to the GSO batch.
- * @qp: QP that sends it
- * @tx: side of the QP that sends it
- * @skb: result of mxe_tx_alloc(), with its payload; consumed
- *
- * A batch without room for the packet is sent first.
- *
+/*
+ * Complete a packet of mxe_tx_alloc(), and add it to the GSO batch of @tx. A
+ * batch without room for the packet is sent first. Consumes @skb.
  * Context: BHs disabled, lock of that side held.
  */
 void mxe_tx_send(struct mxe_qp *qp, struct mxe_tx *tx, struct sk_buff *skb);
 
-/**
- * mxe_tx_send_batch() - Send a GSO batch that is not empty.
- * @qp: the QP
- * @tx: side of the QP
- *
- * Without a route, the packets are dropped and counted in send_no_route. The
- * protocol handles this like packets lost on the wire.
- *
+/*
+ * Send the GSO batch of @tx, which is not empty. Without a route, the packets
+ * are dropped and counted in send_no_route. The protocol handles this like
+ * packets lost on the wire.
  * Context: BHs disabled, lock of that side held.
  */
 void mxe_tx_send_batch(struct mxe_qp *qp, struct mxe_tx *tx);
 
-/**
- * mxe_tx_flush() - Send the GSO batch, if there is one.
- * @qp: the QP
- * @tx: side of the QP
- *
- * Whoever sends packets calls it before the lock is dropped.
- *
+/*
+ * Send the GSO batch, if there is one. Whoever sends packets calls it before
+ * the lock is dropped.
  * Context: BHs disabled, lock of that side held.
  */
 static inline void mxe_tx_flush(struct mxe_qp *qp, struct mxe_tx *tx)
@@ -95,26 +80,17 @@ static inline void mxe_tx_flush(struct mxe_qp *qp, struct mxe_tx *tx)
 		mxe_tx_send_batch(qp, tx);
 }
 
-/**
- * mxe_tx_send_to() - Complete a packet and send it at once.
- * @qp: QP that sends it
- * @av: destination
- * @skb: result of mxe_tx_alloc(), with its payload; consumed
- *
+/*
+ * Complete a packet of mxe_tx_alloc(), and send it to @av at once. Consumes
+ * @skb.
  * Context: BHs disabled.
  */
 void mxe_tx_send_to(struct mxe_qp *qp, const struct mxe_av *av,
 		    struct sk_buff *skb);
 
-/**
- * mxe_tx_send_dc_control() - Send a DC control packet.
- * @qp: DC initiator or target that sends it
- * @av: destination
- * @qpn: number of the QP there
- * @hdr: its DC header
- *
- * The packet may be lost, also because there is no memory.
- *
+/*
+ * Send a control packet of a DC initiator or target to QP @qpn. It may be lost,
+ * also because there is no memory.
  * Context: BHs disabled.
  */
 void mxe_tx_send_dc_control(struct mxe_qp *qp, const struct mxe_av *av, u32 qpn,

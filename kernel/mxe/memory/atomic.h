@@ -79,11 +79,9 @@ static inline void mxe_atomic_copy_words(u64 *to, const u64 *from, unsigned int 
 	} while (--n);
 }
 
-/**
- * mxe_atomic_lower() - Replace a masked atomic by the equal standard one.
- * @args: the operation, unchanged if no standard atomic is equal
- *
- * Every RoCE peer executes the standard atomics.
+/*
+ * Replace a masked atomic by the equal standard one, if there is one, because
+ * every RoCE peer executes the standard atomics.
  */
 static inline void mxe_atomic_lower(struct mxe_atomic_args *args)
 {
@@ -103,13 +101,7 @@ static inline void mxe_atomic_lower(struct mxe_atomic_args *args)
 	args->swap_mask = 0;
 }
 
-/**
- * mxe_atomic_same() - Compare two requests.
- * @a: an operation with its operands
- * @b: an operation with its operands
- *
- * Return: true if operation, size and operands are equal.
- */
+/* Compare operation, size and operands. */
 bool mxe_atomic_same(const struct mxe_atomic_args *a,
 		     const struct mxe_atomic_args *b);
 
@@ -120,19 +112,10 @@ bool mxe_atomic_same(const struct mxe_atomic_args *a,
  * take those locks, too.  Until then they need no lock.
  */
 
-/**
- * mxe_atomic_wide_ready() - Check if all atomics take the locks.
- *
- * Return: true if a wide atomic may be executed.
- */
+/* True if all atomics take the locks, so that a wide one may be executed. */
 bool mxe_atomic_wide_ready(void);
 
-/**
- * mxe_atomic_ready() - Check if an atomic may be executed now.
- * @args: the operation
- *
- * Return: false if it is wide and mxe_atomic_use_locks() must be called first.
- */
+/* False if it is wide and mxe_atomic_use_locks() must be called first. */
 static inline bool mxe_atomic_ready(const struct mxe_atomic_args *args)
 {
 	return args->log_size <= 3 || mxe_atomic_wide_ready();
@@ -146,14 +129,9 @@ static inline bool mxe_atomic_ready(const struct mxe_atomic_args *args)
  */
 void mxe_atomic_use_locks(void);
 
-/**
- * mxe_atomic_align() - Return the alignment that an operand needs.
- * @size: operand size in bytes
- *
- * It is the natural one.  Operands of 32 bytes need 16, because C aligns "long
- * double complex" to that.
- *
- * Return: bytes.
+/*
+ * Return the natural alignment in bytes. Operands of 32 bytes need 16, because
+ * C aligns "long double complex" to that.
  */
 static inline u32 mxe_atomic_align(u32 size)
 {
@@ -176,14 +154,9 @@ static inline u32 mxe_atomic_align(u32 size)
  */
 void mxe_atomic_exec(void *p, const struct mxe_atomic_args *args, u64 *orig);
 
-/**
- * mxe_atomic_exec_halves() - Execute an atomic of 32 bytes on two pages.
- * @low: first half of the operand
- * @high: second half, in another page
- * @args: the operation, for which mxe_atomic_ready() is true
- * @orig: as for mxe_atomic_exec()
- *
- * Context: As mxe_atomic_exec().
+/*
+ * As mxe_atomic_exec(), for an operand of 32 bytes on two pages.
+ * mxe_atomic_ready() must be true for @args.
  */
 void mxe_atomic_exec_halves(void *low, void *high,
 			    const struct mxe_atomic_args *args, u64 *orig);

@@ -32,24 +32,15 @@ struct mxe_dmabuf;
 struct mxe_dmabuf *mxe_dmabuf_get(struct mxe_dev *dev, int fd, u64 offset,
 				  u64 length, bool writable, void **mem);
 
-/**
- * mxe_dmabuf_sync() - Synchronise the CPU with the other users of a DMA-BUF.
- * @dmabuf: result of mxe_dmabuf_get()
- *
- * Makes writes of the CPU visible to the other users of the buffer, and their
+/*
+ * Make writes of the CPU visible to the other users of the buffer, and their
  * writes visible to the CPU.
- *
- * Context: Process context. May sleep.
+ * Context: May sleep.
  * Return: 0 or an error of the exporter.
  */
 int mxe_dmabuf_sync(struct mxe_dmabuf *dmabuf);
 
-/**
- * mxe_dmabuf_put() - Unmap a DMA-BUF and release it.
- * @dmabuf: result of mxe_dmabuf_get()
- *
- * Context: Process context. May sleep.
- */
+/* Context: May sleep. */
 void mxe_dmabuf_put(struct mxe_dmabuf *dmabuf);
 
 #endif /* MXE_DMABUF_H */

@@ -100,27 +100,17 @@ static inline struct mxe_mr *to_mmr(struct ib_mr *ibmr)
 	return container_of(ibmr, struct mxe_mr, ibmr);
 }
 
-/**
- * mxe_mr_remote() - Get the region that peers access.
- * @mr: a region
- *
- * Return: the region that has the remote rights, which may be @mr.
- */
+/* Return the region that has the remote rights, which may be @mr. */
 static inline struct mxe_mr *mxe_mr_remote(struct mxe_mr *mr)
 {
 	return mr->remote ?: mr;
 }
 
-/**
- * mxe_mr_alloc_key() - Publish a region or window under a new key.
- * @dev: the device
- * @entry: pointer with a tag of enum mxe_key_type
- * @key: set to the key
- *
- * Keys are random, so that a peer cannot guess one from another. The upper 24
- * bits are the index in dev->mrs.
- *
- * Context: Process context. May sleep.
+/*
+ * Publish @entry, a region or window with a tag of enum mxe_key_type, under a
+ * new key. Keys are random, so that a peer cannot guess one from another. The
+ * upper 24 bits are the index in dev->mrs.
+ * Context: May sleep.
  * Return: 0 or -ENOMEM.
  */
 int mxe_mr_alloc_key(struct mxe_dev *dev, void *entry, u32 *key);
@@ -137,18 +127,14 @@ struct mxe_mr_cache {
 	struct mxe_mr *mr;		/* or NULL */
 };
 
-/**
- * mxe_mr_wake() - Wake up deregistration, which waits for the last access.
- * @mr: the region
- *
+/*
+ * Wake up deregistration, which waits for the last access.
  * Context: Any but hard interrupts. RCU read-side section or BHs disabled.
  */
 void mxe_mr_wake(struct mxe_mr *mr);
 
-/**
- * mxe_mr_put() - End an access.
- * @mr: the region
- *
+/*
+ * End an access.
  * Context: RCU read-side section or BHs disabled, because the region may be
  * freed as soon as the count is 0.
  */
@@ -162,13 +148,10 @@ static inline void mxe_mr_put(struct mxe_mr *mr)
 		mxe_mr_wake(mr);
 }
 
-/**
- * mxe_mr_use() - Begin an access if the region is valid with this key.
- * @mr: the region
- * @key: lkey or rkey
- *
+/*
+ * Begin an access if the region is valid with this lkey or rkey. Otherwise
+ * return NULL. mxe_mr_put() ends the access.
  * Context: RCU read-side section or BHs disabled.
- * Return: the region, or NULL. mxe_mr_put() ends the access.
  */
 static inline struct mxe_mr *mxe_mr_use(struct mxe_mr *mr, u32 key)
 {
@@ -180,29 +163,20 @@ static inline struct mxe_mr *mxe_mr_use(struct mxe_mr *mr, u32 key)
 	return mr;
 }
 
-/**
- * mxe_mr_find() - Look up a region in dev->mrs and begin an access.
- * @dev: the device
- * @key: lkey or rkey
- * @cache: set to the region at the index of @key; or NULL
- * @generation: dev->mrs_generation, read before the call
- *
+/*
+ * Do the work of mxe_mr_get() if the cache misses. Set @cache, unless it is
+ * NULL, to the region at the index of @key. @generation is dev->mrs_generation,
+ * read before the call.
  * Context: Any but hard interrupts. The lock of @cache is held.
- * Return: the region if it is valid with this key, or NULL. mxe_mr_put() ends
- * the access.
  */
 struct mxe_mr *mxe_mr_find(struct mxe_dev *dev, u32 key,
 			   struct mxe_mr_cache *cache, long generation);
 
-/**
- * mxe_mr_get() - Look up a region by its key and begin an access.
- * @dev: the device
- * @key: lkey or rkey
- * @cache: cache of the caller's side of the QP, whose lock is held; or NULL
- *
- * Context: Any but hard interrupts.  With a cache, BHs disabled.
- * Return: the region if it is valid with this key, or NULL. mxe_mr_put() ends
- * the access.
+/*
+ * Begin an access to the region that is valid with this lkey or rkey. Return
+ * NULL if there is none. mxe_mr_put() ends the access. @cache is that of the
+ * caller's side of the QP, whose lock is held, or NULL.
+ * Context: Any but hard interrupts. With a cache, BHs disabled.
  */
 static inline struct mxe_mr *mxe_mr_get(struct mxe_dev *dev, u32 key,
 					struct mxe_mr_cache *cache)
@@ -218,14 +192,9 @@ static inline struct mxe_mr *mxe_mr_get(struct mxe_dev *dev, u32 key,
 	return mxe_mr_find(dev, key, cache, generation);
 }
 
-/**
- * mxe_mr_check() - Check the rights and the range of an access.
- * @mr: the region, with the access begun
- * @pd: protection domain of the QP
- * @access: the rights needed, IB_ACCESS_*
- * @addr: first address, based on the iova of the region
- * @length: bytes
- *
+/*
+ * Check the rights, IB_ACCESS_*, and the range, which is based on the iova of
+ * the region. The access has begun.
  * Return: 0, -EPERM, -EACCES or -EFAULT.
  */
 static inline int mxe_mr_check(const struct mxe_mr *mr, const struct ib_pd *pd,
@@ -244,14 +213,10 @@ static inline int mxe_mr_check(const struct mxe_mr *mr, const struct ib_pd *pd,
 	return 0;
 }
 
-/**
- * mxe_mr_ptr() - Translate an address of a region.
- * @mr: the region, with the access begun
- * @addr: address, already checked
- * @avail: set to the number of contiguous bytes from there, which may extend
- *	beyond the region
- *
- * Return: the kernel address.
+/*
+ * Translate an address that was checked. The access has begun. Set @avail to
+ * the number of contiguous bytes from there, which may extend beyond the
+ * region.
  */
 static inline void *mxe_mr_ptr(const struct mxe_mr *mr, u64 addr, u32 *avail)
 {
@@ -268,25 +233,15 @@ static inline void *mxe_mr_ptr(const struct mxe_mr *mr, u64 addr, u32 *avail)
 
 enum mxe_copy_dir { MXE_FROM_MEMORY, MXE_TO_MEMORY };
 
-/**
- * mxe_mr_copy_bytes() - Copy between two buffers that may overlap.
- * @to: destination
- * @from: source
- * @len: bytes
- *
- * On the loopback path, both buffers are registered memory, possibly of the
- * same region.
+/*
+ * Copy between two buffers that may overlap: on the loopback path, both are
+ * registered memory, possibly of the same region.
  */
 void mxe_mr_copy_bytes(void *to, const void *from, u32 len);
 
-/**
- * mxe_mr_copy_chunk() - Copy contiguous bytes.
- * @p: memory of a region
- * @buf: the other buffer
- * @len: bytes
- * @dir: direction
- *
- * Copies of 4 and 8 bytes, the usual sizes of atomics, are inlined.
+/*
+ * Copy contiguous bytes. Copies of 4 and 8 bytes, the usual sizes of atomics,
+ * are inlined.
  */
 static inline void mxe_mr_copy_chunk(void *p, void *buf, u32 len, enum mxe_copy_dir dir)
 {
@@ -301,25 +256,11 @@ static inline void mxe_mr_copy_chunk(void *p, void *buf, u32 len, enum mxe_copy_
 		mxe_mr_copy_bytes(to, from, len);
 }
 
-/**
- * mxe_mr_copy_pages() - Copy bytes that may cross page boundaries.
- * @mr: the region, with the access begun
- * @addr: first address; the range has been checked
- * @buf: the other buffer
- * @len: bytes
- * @dir: direction
- */
+/* As mxe_mr_copy(), for bytes that may cross page boundaries. */
 void mxe_mr_copy_pages(const struct mxe_mr *mr, u64 addr, void *buf, u32 len,
 		       enum mxe_copy_dir dir);
 
-/**
- * mxe_mr_copy() - Copy to or from a region.
- * @mr: the region, with the access begun
- * @addr: first address; the range has been checked
- * @buf: the other buffer
- * @len: bytes
- * @dir: direction
- */
+/* Copy to or from a region. The access has begun, and the range was checked. */
 static inline void mxe_mr_copy(const struct mxe_mr *mr, u64 addr, void *buf, u32 len,
 			       enum mxe_copy_dir dir)
 {
@@ -332,17 +273,11 @@ static inline void mxe_mr_copy(const struct mxe_mr *mr, u64 addr, void *buf, u32
 		mxe_mr_copy_pages(mr, addr, buf, len, dir);
 }
 
-/**
- * mxe_mr_atomic() - Execute an atomic on a word of a region.
- * @mr: the region, with the access begun
- * @addr: address, aligned by mxe_atomic_align(); the range has been checked
- * @size: operand size in bytes
- * @args: the operation
- * @orig: set to the old value, as by mxe_atomic_exec()
- *
- * The memory may be misaligned even if @addr is not, because the iova of a
- * region is chosen by its consumer.
- *
+/*
+ * Execute an atomic on a region. The access has begun, and the range was
+ * checked. @addr is aligned by mxe_atomic_align(). The memory may be misaligned
+ * even so, because the iova of a region is chosen by its consumer. Set @orig to
+ * the old value, as mxe_atomic_exec() does.
  * Context: BHs disabled.
  * Return: 0, or -EINVAL if the memory is misaligned.
  */
@@ -362,20 +297,10 @@ static inline int mxe_mr_atomic(const struct mxe_mr *mr, u64 addr, u32 size,
 	return 0;
 }
 
-/**
- * mxe_mr_copy_sges() - Copy to or from the memory of an SGE list.
- * @dev: the device
- * @pd: protection domain of the QP
- * @sge: the list
- * @num_sge: number of elements
- * @offset: first byte, counted from the beginning of the list
- * @buf: the other buffer
- * @len: bytes
- * @dir: direction; MXE_TO_MEMORY needs IB_ACCESS_LOCAL_WRITE
- * @cache: cache of the caller's side of the QP, whose lock is held; or NULL
- *
+/*
+ * Copy to or from the memory of an SGE list, from byte @offset of the list on.
+ * MXE_TO_MEMORY needs IB_ACCESS_LOCAL_WRITE. @cache is as for mxe_mr_get().
  * After an error, part of the bytes may have been copied.
- *
  * Context: BHs disabled.
  * Return: 0, -ENOENT, -EPERM, -EACCES or -EFAULT. Also -EFAULT if the list is
  * too short.
@@ -399,19 +324,11 @@ struct mxe_reg {
 	int access;
 };
 
-/**
- * mxe_mr_reg_from_ib() - Convert a REG_MR request when it is posted.
- * @ibwr: request of a kernel consumer
- *
- * Return: the request for mxe_mr_reg().
- */
+/* Convert a REG_MR request of a kernel consumer when it is posted. */
 struct mxe_reg mxe_mr_reg_from_ib(const struct ib_reg_wr *ibwr);
 
-/**
- * mxe_mr_reg() - Execute a REG_MR request.
- * @pd: protection domain of the QP
- * @reg: the request
- *
+/*
+ * Execute a REG_MR request.
  * Context: BHs disabled, lock of the QP held.
  * Return: 0, -EINVAL for a request that the region does not allow, or -EBUSY if
  * an access from before its invalidation is in progress. The caller then tries
@@ -419,16 +336,11 @@ struct mxe_reg mxe_mr_reg_from_ib(const struct ib_reg_wr *ibwr);
  */
 int mxe_mr_reg(const struct ib_pd *pd, const struct mxe_reg *reg);
 
-/**
- * mxe_mr_invalidate() - Invalidate a fast-registration region.
- * @dev: the device
- * @pd: protection domain of the QP
- * @key: current key of the region
- * @access: the region must grant one of these rights; 0: no right is needed
- *
- * The region is closed even if -EBUSY is returned.  A region that was never
- * registered, or is invalid already, remains so, and needs no right.
- *
+/*
+ * Invalidate a fast-registration region, which must grant one of the rights
+ * @access unless that is 0. The region is closed even if -EBUSY is returned. A
+ * region that was never registered, or is invalid already, remains so, and
+ * needs no right.
  * Context: Any but hard interrupts.
  * Return: 0, -ENOENT, -EPERM, -EACCES, -EINVAL for a region of another type, or
  * -EBUSY if an access is in progress. The caller then tries again.

@@ -39,47 +39,31 @@ struct mxe_pin {
 	void **blocks;			/* kernel addresses */
 };
 
-/**
- * mxe_pin_init() - Prepare the table of pins of a device.
- * @dev: device that is not registered yet
- *
- * Context: Process context.  May sleep.
- * Return: 0 or -ENOMEM.
+/*
+ * Call it before the device is registered.
+ * Context: May sleep.
  */
 int mxe_pin_init(struct mxe_dev *dev);
 
-/**
- * mxe_pin_exit() - Undo mxe_pin_init().
- * @dev: device that has no region any more
- *
- * Context: Process context.  May sleep.
+/*
+ * Call it when the device has no region any more.
+ * Context: May sleep.
  */
 void mxe_pin_exit(struct mxe_dev *dev);
 
-/**
- * mxe_pin_get() - Pin a range of the memory of the current process.
- * @dev: the device
- * @start: first address
- * @length: bytes
- * @access: rights of the region, IB_ACCESS_*
- *
- * Returns the pin of another region if the same pages are mapped at the same
- * range as when that region was registered.
- *
- * Context: Process context.  May sleep.
+/*
+ * Pin a range of the memory of the current process for a region with the rights
+ * @access, IB_ACCESS_*. Return the pin of another region if the same pages are
+ * mapped at the same range as when that region was registered.
+ * Context: Process context. May sleep.
  * Return: the pin, ERR_PTR(-ENOMEM), or an error of ib_umem_get().
  */
 struct mxe_pin *mxe_pin_get(struct mxe_dev *dev, u64 start, u64 length,
 			    int access);
 
-/**
- * mxe_pin_put() - Drop a reference.
- * @dev: the device
- * @pin: result of mxe_pin_get()
- *
- * The last one unpins the memory.
- *
- * Context: Process context.  May sleep.
+/*
+ * Drop a reference. The last one unpins the memory.
+ * Context: May sleep.
  */
 void mxe_pin_put(struct mxe_dev *dev, struct mxe_pin *pin);
 

@@ -32,14 +32,11 @@ struct mxe_mmap_entry {
 	void *mem;			/* from vmalloc */
 };
 
-/**
- * mxe_ring_mmap_entry_alloc() - Allocate zeroed memory that a process can map.
- * @uctx: user context of the process, which is charged for the memory
- * @size: bytes, a multiple of the page size
- *
+/*
+ * Allocate zeroed memory that a process can map. @size is in bytes, and a
+ * multiple of the page size. The process of @uctx is charged for it.
  * rdma_user_mmap_entry_remove() drops the reference of the caller.
- *
- * Context: Process context. May sleep.
+ * Context: May sleep.
  * Return: the entry, or ERR_PTR(-ENOMEM).
  */
 struct mxe_mmap_entry *mxe_ring_mmap_entry_alloc(struct ib_ucontext *uctx,
@@ -52,27 +49,18 @@ static inline void mxe_ring_shape(struct mxe_ring *ring, u32 entries, u32 stride
 	ring->stride = stride;
 }
 
-/**
- * mxe_ring_alloc() - Allocate the memory of one or two rings.
- * @ring: the ring, with its shape
- * @second: ring that is behind @ring in the same memory, or NULL.  Left alone
- *	if it has no entries
- * @uctx: user context of the process
- *
- * Context: Process context. May sleep.
+/*
+ * Allocate the memory of @ring and, behind it, of @second, unless that is NULL
+ * or has no entries. The shapes are set.
+ * Context: May sleep.
  * Return: 0 or -ENOMEM.
  */
 int mxe_ring_alloc(struct mxe_ring *ring, struct mxe_ring *second,
 		   struct ib_ucontext *uctx);
 
-/**
- * mxe_ring_create() - Allocate a ring.
- * @ring: set to the ring
- * @uctx: user context of the process
- * @entries: number of entries, a power of two
- * @stride: bytes from one entry to the next, a multiple of 8
- *
- * Context: Process context. May sleep.
+/*
+ * @entries is a power of two. @stride is in bytes, and a multiple of 8.
+ * Context: May sleep.
  * Return: 0 or -ENOMEM.
  */
 static inline int mxe_ring_create(struct mxe_ring *ring,
@@ -83,29 +71,24 @@ static inline int mxe_ring_create(struct mxe_ring *ring,
 	return mxe_ring_alloc(ring, NULL, uctx);
 }
 
-/**
- * mxe_ring_destroy() - Release the memory of a ring.
- * @ring: the ring, zeroed afterwards
- *
- * The process may still map the memory, but the kernel does not use it any
- * more, nor that of a second ring in it.
- *
- * Context: Process context. May sleep.
+/*
+ * Release the memory of a ring, and zero @ring. The process may still map the
+ * memory, but the kernel does not use it any more, nor that of a second ring in
+ * it.
+ * Context: May sleep.
  */
 void mxe_ring_destroy(struct mxe_ring *ring);
 
-/**
- * mxe_ring_reset() - Set the indices and the flags of a work queue to 0.
- * @ring: the ring; unchanged if it has no memory
- *
+/*
+ * Set the indices and the flags of a work queue to 0. Leave a ring without
+ * memory unchanged.
  * Context: Lock of the queue held.
  */
 void mxe_ring_reset(struct mxe_ring *ring);
 
-/**
- * mxe_ring_info() - Describe a ring to its process.
- * @ring: the ring
- * @info: set to the description; unchanged if @ring has no memory
+/*
+ * Describe a ring to its process. Leave @info unchanged if the ring has no
+ * memory.
  */
 void mxe_ring_info(const struct mxe_ring *ring, struct mxe_ring_info *info);
 
@@ -116,11 +99,9 @@ static inline void *mxe_ring_entry(const struct mxe_ring *ring, u32 index)
 	       (size_t)(index & (ring->entries - 1)) * ring->stride;
 }
 
-/**
- * mxe_ring_producer() - Read the producer index of a work queue.
- * @ring: the ring
- *
- * Return: the index that the process wrote, which may be invalid.
+/*
+ * Read the producer index of a work queue. The process wrote it, so it may be
+ * invalid.
  */
 static inline u32 mxe_ring_producer(const struct mxe_ring *ring)
 {
@@ -128,11 +109,8 @@ static inline u32 mxe_ring_producer(const struct mxe_ring *ring)
 	return smp_load_acquire(&ring->hdr->producer);
 }
 
-/**
- * mxe_ring_consumer() - Read the consumer index of a CQ.
- * @ring: the ring
- *
- * Return: the index that the process wrote, which may be invalid.
+/*
+ * Read the consumer index of a CQ. The process wrote it, so it may be invalid.
  */
 static inline u32 mxe_ring_consumer(const struct mxe_ring *ring)
 {

@@ -30,17 +30,7 @@ struct mxe_target {
 	struct mxe_mw *mw;		/* or NULL */
 };
 
-/**
- * mxe_rkey_get_window() - Begin an access by the key of a window.
- * @rights: as for mxe_rkey_get(), its only caller
- * @rkey: as for mxe_rkey_get()
- * @access: as for mxe_rkey_get()
- * @addr: as for mxe_rkey_get()
- * @len: as for mxe_rkey_get()
- * @target: as for mxe_rkey_get()
- *
- * Return: as of mxe_rkey_get().
- */
+/* As mxe_rkey_get(), its only caller, for the key of a window. */
 int mxe_rkey_get_window(const struct mxe_rights *rights, u32 rkey, int access,
 			u64 *addr, u64 len, struct mxe_target *target);
 
@@ -73,12 +63,7 @@ static inline int mxe_rkey_get(const struct mxe_rights *rights, u32 rkey, int ac
 	return err;
 }
 
-/**
- * mxe_rkey_put() - End an access.
- * @target: set by mxe_rkey_get()
- *
- * Context: BHs disabled.
- */
+/* Context: BHs disabled. */
 static inline void mxe_rkey_put(const struct mxe_target *target)
 {
 	if (unlikely(target->mw))
@@ -87,16 +72,9 @@ static inline void mxe_rkey_put(const struct mxe_target *target)
 		mxe_mr_put(target->mr);
 }
 
-/**
- * mxe_rkey_copy() - Copy to or from the memory of a remote key.
- * @rights: the QP that the access is for
- * @rkey: the key
- * @access: the rights needed, IB_ACCESS_*
- * @addr: first address, as the peer specified it
- * @buf: the other buffer
- * @len: bytes
- * @dir: direction
- *
+/*
+ * Copy to or from the memory of a remote key, which must grant the rights
+ * @access, IB_ACCESS_*. @addr is as the peer specified it.
  * Context: BHs disabled.
  * Return: 0, -ENOENT, -EPERM, -EACCES or -EFAULT. Nothing is copied unless it
  * is 0.
@@ -104,41 +82,28 @@ static inline void mxe_rkey_put(const struct mxe_target *target)
 int mxe_rkey_copy(const struct mxe_rights *rights, u32 rkey, int access,
 		  u64 addr, void *buf, u32 len, enum mxe_copy_dir dir);
 
-/**
- * mxe_rkey_check() - Check if a remote key grants an access.
- * @rights: the QP that the access is for
- * @rkey: the key
- * @access: the rights needed, IB_ACCESS_*
- * @addr: first address, as the peer specified it
- * @len: bytes
- *
+/*
+ * Check if a remote key grants the rights @access, IB_ACCESS_*, to a range.
+ * @addr is as the peer specified it.
  * Context: BHs disabled.
  * Return: 0, -ENOENT, -EPERM, -EACCES or -EFAULT.
  */
 int mxe_rkey_check(const struct mxe_rights *rights, u32 rkey, int access,
 		   u64 addr, u32 len);
 
-/**
- * mxe_rkey_grants() - Check if a remote key grants an access to all of a
- * region.
- * @rights: the QP that the access is for
- * @rkey: the key; that of a window never does
- * @access: the rights needed, IB_ACCESS_*
- *
+/*
+ * Check if a remote key grants the rights @access, IB_ACCESS_*, to all of a
+ * region. The key of a window never does.
  * Context: BHs disabled.
  * Return: 0, -ENOENT, -EPERM or -EACCES.
  */
 int mxe_rkey_grants(const struct mxe_rights *rights, u32 rkey, int access);
 
-/**
- * mxe_rkey_atomic() - Execute an atomic on the memory of a remote key.
- * @rights: the QP that the access is for
- * @rkey: the key
- * @access: the rights needed, IB_ACCESS_*
- * @addr: aligned address, as the peer specified it
- * @args: the operation, for which mxe_atomic_ready() is true
- * @orig: set to the old value, as by mxe_atomic_exec()
- *
+/*
+ * Execute an atomic on the memory of a remote key, which must grant the rights
+ * @access, IB_ACCESS_*. @addr is aligned, and as the peer specified it.
+ * mxe_atomic_ready() must be true for @args. Set @orig to the old value, as
+ * mxe_atomic_exec() does.
  * Context: BHs disabled.
  * Return: 0, -ENOENT, -EPERM, -EACCES, -EFAULT, or -EINVAL if the memory is
  * misaligned.
@@ -151,12 +116,8 @@ enum mxe_inv_side {
 	MXE_INV_REMOTE,			/* SEND with invalidate of the peer */
 };
 
-/**
- * mxe_rkey_invalidate() - Invalidate the window or region of a remote key.
- * @rights: the QP that the request is for
- * @rkey: the key
- * @side: origin of the request
- *
+/*
+ * Invalidate the window or region of a remote key.
  * Context: BHs disabled.
  * Return: 0, -ENOENT, -EPERM, or -EBUSY if an access to the region is in
  * progress. The caller then tries again. -EINVAL if the window or region cannot

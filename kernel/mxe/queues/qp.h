@@ -74,13 +74,9 @@ struct mxe_xrcd;
 /* Jiffies after which late_timer does the work of a QP. */
 #define MXE_WORK_LATE		(msecs_to_jiffies(10) + 1)
 
-/**
- * mxe_pkt_cost() - Return the cost of a packet.
- * @len: bytes of data that are copied
- * @num_sge: number of SGEs of the list that the data are copied to or from,
- *	0 if there is no list
- *
- * Return: budget units.
+/*
+ * Return the cost in budget units of a packet with @len bytes that are copied.
+ * @num_sge is 0 if there is no SGE list.
  */
 static inline u32 mxe_pkt_cost(u32 len, u32 num_sge)
 {
@@ -396,13 +392,7 @@ static inline struct mxe_ib_qp *to_mibqp(struct ib_qp *ibqp)
 	return container_of(ibqp, struct mxe_ib_qp, ibqp);
 }
 
-/**
- * to_mqp() - Return the engine's object of a QP of ib_core.
- * @ibqp: QP of an mxe device, not destroyed
- *
- * Context: A verb, or other code that keeps the QP from being destroyed.
- * Return: the engine's object.
- */
+/* Context: A verb, or other code that keeps the QP from being destroyed. */
 static inline struct mxe_qp *to_mqp(struct ib_qp *ibqp)
 {
 	return rcu_dereference_protected(to_mibqp(ibqp)->qp, true);
@@ -429,13 +419,10 @@ static inline bool mxe_qp_is_xrc_tgt(const struct mxe_qp *qp)
 	return qp->type == IB_QPT_XRC_TGT;
 }
 
-/**
- * mxe_qp_recv_cq() - Return the CQ of receive completions.
- * @qp: QP of any type
- *
+/*
+ * Return the CQ of receive completions, or NULL. That of an XRC target is the
+ * CQ of resp.srq, if there is one.
  * Context: recv_lock held.
- * Return: the CQ, or NULL.  That of an XRC target is the CQ of resp.srq, if
- * there is one.
  */
 static inline struct mxe_cq *mxe_qp_recv_cq(const struct mxe_qp *qp)
 {
@@ -446,13 +433,8 @@ static inline struct mxe_cq *mxe_qp_recv_cq(const struct mxe_qp *qp)
 	return srq ? to_mcq(srq->ibsrq.ext.cq) : NULL;
 }
 
-/**
- * mxe_qp_has_tm() - Check whether a QP has a tag-matching SRQ.
- * @qp: QP of any type
- *
- * Costs nothing until the first such SRQ is created.
- *
- * Return: true if it has.
+/*
+ * Check for a tag-matching SRQ. Costs nothing until the first one is created.
  */
 static inline bool mxe_qp_has_tm(const struct mxe_qp *qp)
 {
@@ -464,25 +446,16 @@ static inline bool mxe_qp_is_dci(const struct mxe_qp *qp)
 	return qp->dc && qp->dc->kind == MXE_DC_INITIATOR;
 }
 
-/**
- * mxe_qp_is_dct() - Check whether a QP is a DC target.
- * @qp: QP of any type
- *
- * Return: true if it is.  The responders of a target are not.
- */
+/* The responders of a DC target are no DC targets. */
 static inline bool mxe_qp_is_dct(const struct mxe_qp *qp)
 {
 	return qp->dc && qp->dc->kind == MXE_DC_TARGET;
 }
 
-/**
- * mxe_qp_is_from_peer() - Check whether a packet has the addresses of the peer.
- * @qp: QP of any type
- * @skb: received packet
- *
- * Context: A lock of the QP held.
- * Return: true if the QP has a peer, and the packet is from its address to that
+/*
+ * Check whether the QP has a peer, and the packet is from its address to that
  * of the QP.
+ * Context: A lock of the QP held.
  */
 static inline bool mxe_qp_is_from_peer(const struct mxe_qp *qp,
 				       const struct sk_buff *skb)
@@ -490,13 +463,9 @@ static inline bool mxe_qp_is_from_peer(const struct mxe_qp *qp,
 	return qp->av.valid && mxe_av_sent(&qp->av, skb);
 }
 
-/**
- * mxe_sq_wr() - Return a request of a send queue.
- * @req: requester with entries
- * @index: free-running index of the request
- *
+/*
+ * Return the slot of a request. @index is free-running.
  * Context: send_lock held, or post_lock for an index that is not posted yet.
- * Return: the slot of the request.
  */
 static inline struct mxe_send_wr *mxe_sq_wr(const struct mxe_requester *req,
 					    u32 index)
@@ -510,14 +479,7 @@ static inline bool mxe_qp_can_receive(enum ib_qp_state state)
 	       state == IB_QPS_SQD || state == IB_QPS_SQE;
 }
 
-/**
- * mxe_qp_can_send() - Check whether a QP sends requests in this state.
- * @state: state of the QP
- *
- * In SQD only requests that were started before are sent.
- *
- * Return: true for RTS and SQD.
- */
+/* In SQD only requests that were started before are sent. */
 static inline bool mxe_qp_can_send(enum ib_qp_state state)
 {
 	return state == IB_QPS_RTS || state == IB_QPS_SQD;
@@ -525,22 +487,14 @@ static inline bool mxe_qp_can_send(enum ib_qp_state state)
 
 /* ---- locks ------------------------------------------------------------- */
 
-/**
- * mxe_sq_begin() - Take send_lock.
- * @qp: QP, which may be dying
- *
- * mxe_sq_end() ends the section.
- *
- * Context: Process context or softirq.  Disables BHs.
+/*
+ * Take send_lock of a QP, which may be dying. mxe_sq_end() ends the section.
+ * Context: Process context or softirq. Disables BHs.
  */
 void mxe_sq_begin(struct mxe_qp *qp) __acquires(&qp->send_lock);
 
-/**
- * mxe_rq_begin() - Take recv_lock.
- * @qp: QP, which may be dying
- *
- * mxe_rq_end() ends the section.
- *
+/*
+ * Take recv_lock of a QP, which may be dying. mxe_rq_end() ends the section.
  * Context: As mxe_sq_begin().
  */
 void mxe_rq_begin(struct mxe_qp *qp) __acquires(&qp->recv_lock);
@@ -560,24 +514,17 @@ void mxe_rq_begin(struct mxe_qp *qp) __acquires(&qp->recv_lock);
  */
 void mxe_sq_end(struct mxe_qp *qp) __releases(&qp->send_lock);
 
-/**
- * mxe_rq_end() - End a section of the receive side, and a slice of its work.
- * @qp: QP
- *
- * Does the same for the receive side as mxe_sq_end() for the send side.  Events
- * of an SRQ are reported, too.
- *
+/*
+ * Do for the receive side what mxe_sq_end() does for the send side. Report
+ * events of an SRQ, too.
  * Context: recv_lock held since mxe_rq_begin(), and no other lock of a QP.
- * Releases it, and enables BHs.  Calls handlers, as mxe_sq_end() does.
+ * Releases it, and enables BHs. Calls handlers, as mxe_sq_end() does.
  */
 void mxe_rq_end(struct mxe_qp *qp) __releases(&qp->recv_lock);
 
-/**
- * mxe_sq_begin_bh_off() - Take send_lock with BHs disabled.
- * @qp: QP, which may be dying
- *
- * mxe_sq_end_deferred() ends the section.
- *
+/*
+ * Take send_lock of a QP, which may be dying. mxe_sq_end_deferred() ends the
+ * section.
  * Context: BHs disabled, RCU read-side section.
  */
 static inline void mxe_sq_begin_bh_off(struct mxe_qp *qp)
@@ -586,25 +533,19 @@ static inline void mxe_sq_begin_bh_off(struct mxe_qp *qp)
 	spin_lock(&qp->send_lock);
 }
 
-/**
- * mxe_sq_end_deferred() - End a section of the send side inside a verb.
- * @qp: QP
- *
- * Refills the budget, drops send_lock, and changes the state to ERR if that is
- * pending.  Completion handlers and events are left to
- * qp->work, because no handler may run inside the verb that caused it.
- *
+/*
+ * End a section of the send side inside a verb. Refill the budget, drop
+ * send_lock, and change the state to ERR if that is pending. Completion
+ * handlers and events are left to qp->work, because no handler may run inside
+ * the verb that caused it.
  * Context: send_lock held since mxe_sq_begin_bh_off(), and no other lock of a
- * QP.  Releases it.  BHs disabled, RCU read-side section.
+ * QP. Releases it. BHs disabled, RCU read-side section.
  */
 void mxe_sq_end_deferred(struct mxe_qp *qp) __releases(&qp->send_lock);
 
-/**
- * mxe_rq_begin_bh_off() - Take recv_lock of a QP that is the peer of another.
- * @qp: peer, which may be dying
- *
+/*
+ * Take recv_lock of a QP that is the peer of another, and may be dying.
  * mxe_rq_end_deferred() ends the section.
- *
  * Context: BHs disabled, RCU read-side section, send_lock of the other QP held.
  */
 static inline void mxe_rq_begin_bh_off(struct mxe_qp *qp)
@@ -613,148 +554,100 @@ static inline void mxe_rq_begin_bh_off(struct mxe_qp *qp)
 	spin_lock(&qp->recv_lock);
 }
 
-/**
- * mxe_rq_end_deferred() - End a section of the receive side inside a verb.
- * @qp: QP, or the peer of the QP of the verb
- *
- * Everything that is pending is left to qp->work of @qp.  This includes
- * the change to ERR, which needs its send_lock.  Leaves the budget unchanged,
+/*
+ * End a section of the receive side of a QP, or of the peer of the QP, inside a
+ * verb. Everything that is pending is left to qp->work of @qp. This includes
+ * the change to ERR, which needs its send_lock. The budget is unchanged,
  * because the loopback path and flushing do not use it.
- *
- * Context: recv_lock held since mxe_rq_begin_bh_off().  Releases it.
+ * Context: recv_lock held since mxe_rq_begin_bh_off(). Releases it.
  */
 void mxe_rq_end_deferred(struct mxe_qp *qp) __releases(&qp->recv_lock);
 
-/**
- * mxe_qp_begin() - Take both locks, as every change of the state requires.
- * @qp: QP, which may be dying
- *
+/*
+ * Take both locks, as every change of the state requires. The QP may be dying.
  * mxe_qp_end() ends the section.
- *
- * Context: As mxe_sq_begin().  Disables BHs.
+ * Context: As mxe_sq_begin(). Disables BHs.
  */
 void mxe_qp_begin(struct mxe_qp *qp)
 	__acquires(&qp->send_lock) __acquires(&qp->recv_lock);
 
-/**
- * mxe_qp_end() - Drop both locks.
- * @qp: QP
- *
- * Anything pending remains so until the next section of its side ends, and the
- * budgets are unchanged.
- *
- * Context: Both locks held since mxe_qp_begin().  Releases them, and enables
+/*
+ * Drop both locks. Anything pending remains so until the next section of its
+ * side ends, and the budgets are unchanged.
+ * Context: Both locks held since mxe_qp_begin(). Releases them, and enables
  * BHs.
  */
 void mxe_qp_end(struct mxe_qp *qp)
 	__releases(&qp->recv_lock) __releases(&qp->send_lock);
 
-/**
- * mxe_qp_do_deferred() - Do the deferred work of both sides.
- * @qp: QP
- *
- * Calls the handlers that mxe_sq_end_deferred() and mxe_rq_end_deferred() have
- * deferred, and changes the state to ERR if the latter has deferred that.
- *
+/*
+ * Call the handlers that mxe_sq_end_deferred() and mxe_rq_end_deferred() have
+ * deferred, and change the state to ERR if the latter has deferred that.
  * Context: qp->work or late_timer, no lock held.
  */
 void mxe_qp_do_deferred(struct mxe_qp *qp);
 
-/**
- * mxe_qp_defer_recv() - Leave events of the receive side to qp->work.
- * @qp: QP that is not dying
- * @pending: bits of enum mxe_pending
- *
+/*
+ * Leave @pending, bits of enum mxe_pending, of the receive side to qp->work.
+ * The QP is not dying.
  * Context: A lock of the QP held.
  */
 void mxe_qp_defer_recv(struct mxe_qp *qp, unsigned long pending);
 
-/**
- * mxe_qp_put() - Drop a reference.
- * @qp: QP
- *
- * The last one wakes up mxe_destroy_qp().
- *
+/*
+ * Drop a reference. The last one wakes up mxe_destroy_qp().
  * Context: Any.
  */
 void mxe_qp_put(struct mxe_qp *qp);
 
 /* ---- state ------------------------------------------------------------- */
 
-/**
- * mxe_qp_set_state() - Change the state of a QP.
- * @qp: QP
- * @state: new state
- *
- * Context: Both locks held.
- */
+/* Context: Both locks held. */
 void mxe_qp_set_state(struct mxe_qp *qp, enum ib_qp_state state);
 
-/**
- * mxe_qp_set_error() - Change the state of a QP to ERR.
- * @qp: QP
- *
- * From now on a process has to ring the doorbells of both queues.  A flush that
+/*
+ * From now on a process has to ring the doorbells of both queues. A flush that
  * begins later sees everything that was posted without ringing.
- *
  * Context: Both locks held.
  */
 void mxe_qp_set_error(struct mxe_qp *qp);
 
-/**
- * mxe_qp_error() - Change the state of a QP to ERR after a side has halted.
- * @qp: QP
- *
- * Queues qp->work, which flushes both queues.  Does nothing if neither side is
- * halted, or if the QP is in RESET or ERR, or dying.
- *
- * Context: No lock of a QP held.  Takes both.
+/*
+ * Change the state to ERR after a side has halted, and queue qp->work, which
+ * flushes both queues. Do nothing if neither side is halted, or if the QP is in
+ * RESET or ERR, or dying.
+ * Context: No lock of a QP held. Takes both.
  */
 void mxe_qp_error(struct mxe_qp *qp);
 
-/**
- * mxe_qp_sq_error() - Change the state of a QP from RTS to SQE.
- * @qp: unreliable QP whose send queue has failed (IBTA 10.3.1.7)
- *
- * Queues qp->work, which flushes the send queue.  Does nothing in other states.
- *
- * Context: send_lock held.  Takes and releases recv_lock.
+/*
+ * Change the state of an unreliable QP whose send queue has failed from RTS to
+ * SQE (IBTA 10.3.1.7), and queue qp->work, which flushes the send queue. Do
+ * nothing in other states.
+ * Context: send_lock held. Takes and releases recv_lock.
  */
 void mxe_qp_sq_error(struct mxe_qp *qp);
 
-/**
- * mxe_qp_kick() - Queue qp->work on this CPU.
- * @qp: QP
- *
- * Starts late_timer, too, unless it is pending.  The timer is never stopped
- * when the work has begun, so that frequent work seldom starts it.
- *
+/*
+ * Queue qp->work on this CPU. Start late_timer, too, unless it is pending. The
+ * timer is never stopped when the work has begun, so that frequent work seldom
+ * starts it.
  * Context: Any, with a lock of a QP that is not dying, or in a verb, so that
  * destroy cancels the work later.
  */
 void mxe_qp_kick(struct mxe_qp *qp);
 
-/**
- * mxe_qp_completed() - Set the pending bits that follow from a completion.
- * @qp: QP
- * @result: result of mxe_cq_add()
- * @pending: pending bits of the side that has completed a request
- *
- * After an overrun, the side is halted and the QP moves to ERR, because
- * completions are lost.
- *
+/*
+ * Set the bits that follow from the result of mxe_cq_add() in the pending bits
+ * of the side that has completed a request. After an overrun, the side is
+ * halted and the QP moves to ERR, because completions are lost.
  * Context: Lock of that side held.
  */
 void mxe_qp_completed(struct mxe_qp *qp, enum mxe_cq_result result,
 		      unsigned long *pending);
 
-/**
- * mxe_qp_complete() - Write a completion to a CQ.
- * @qp: QP
- * @cq: its CQ for requests of this side
- * @wc: completion
- * @pending: pending bits of this side
- *
+/*
+ * Write a completion to the CQ of a side. @pending are the bits of that side.
  * Context: Lock of that side held.
  */
 static inline void mxe_qp_complete(struct mxe_qp *qp, struct mxe_cq *cq,
@@ -767,43 +660,26 @@ static inline void mxe_qp_complete(struct mxe_qp *qp, struct mxe_cq *cq,
 		mxe_qp_completed(qp, result, pending);
 }
 
-/**
- * mxe_qp_prepare() - Initialize what any QP has: its locks, work and budgets.
- * @qp: zeroed QP; @qp->dev and @qp->qpn need not be set
- * @work: runs what is left to process context
- * @late: does it if that work is late
- *
- * The caller holds the only reference, and calls mxe_retry_init().
+/*
+ * Initialize what any QP has: its locks, work and budgets. The QP is zeroed;
+ * qp->dev and qp->qpn need not be set. @late runs if @work is late. The caller
+ * holds the only reference, and calls mxe_retry_init().
  */
 void mxe_qp_prepare(struct mxe_qp *qp, work_func_t work,
 		    void (*late)(struct timer_list *timer));
 
-/**
- * mxe_qp_stop_work() - Stop qp->work and late_timer.
- * @qp: QP that is dying
- *
- * Waits for both.
- *
- * Context: Process context, no lock of the QP held.  May sleep.
+/*
+ * Stop qp->work and late_timer of a QP that is dying, and wait for both.
+ * Context: No lock of the QP held. May sleep.
  */
 void mxe_qp_stop_work(struct mxe_qp *qp);
 
 /* Runs the work items of all QPs. */
 extern struct workqueue_struct *mxe_qp_wq;
 
-/**
- * mxe_qp_init() - Create the workqueue of QPs.
- *
- * Context: Process context, when the module is loaded.  May sleep.
- * Return: 0 or -ENOMEM.
- */
 int mxe_qp_init(void);
 
-/**
- * mxe_qp_exit() - Destroy the workqueue of QPs.
- *
- * Context: Process context, when no QP exists any more.  May sleep.
- */
+/* Call it when no QP exists any more. */
 void mxe_qp_exit(void);
 
 #endif /* MXE_QP_H */

@@ -44,54 +44,35 @@ struct mxe_recv_queue {
 	u32 consumed;			/* consumer index */
 };
 
-/**
- * mxe_rq_create() - Initialise a queue.
- * @q: zeroed queue
- * @max_wr: entries, rounded up to a power of two
- * @max_sge: scatter entries of a request
- * @is_user: a process posts to the queue; the caller then allocates q->ring,
- *	whose shape is set
- *
- * Call mxe_rq_destroy() after a failure, too.
- *
- * Context: Process context. May sleep.
+/*
+ * Initialise a zeroed queue. @max_wr is rounded up to a power of two. If
+ * @is_user, the caller then allocates q->ring, whose shape is set. Call
+ * mxe_rq_destroy() after a failure, too.
+ * Context: May sleep.
  * Return: 0 or -ENOMEM.
  */
 int mxe_rq_create(struct mxe_recv_queue *q, u32 max_wr, u32 max_sge,
 		  bool is_user);
 
-/**
- * mxe_rq_destroy() - Free the memory of a queue.
- * @q: the queue, from which no one takes requests any more
- *
- * Context: Process context. May sleep.
+/*
+ * Call it when no one takes requests from the queue any more.
+ * Context: May sleep.
  */
 void mxe_rq_destroy(struct mxe_recv_queue *q);
 
-/**
- * mxe_rq_wr_size() - Calculate the size of a receive request.
- * @max_sge: scatter entries
- *
- * Return: bytes of struct mxe_recv_wr with these entries.
- */
+/* Return the bytes of struct mxe_recv_wr with @max_sge entries. */
 size_t mxe_rq_wr_size(u32 max_sge);
 
-/**
- * mxe_rq_filled() - Count the requests in a queue.
- * @q: the queue
- *
+/*
+ * Count the requests in a queue. There are more than q->entries if a process
+ * has written an invalid producer index.
  * Context: The lock that protects q->consumed is held.
- * Return: number of requests. More than q->entries if a process has written an
- * invalid producer index.
  */
 u32 mxe_rq_filled(const struct mxe_recv_queue *q);
 
-/**
- * mxe_rq_take() - Take the next request from a queue.
- * @dev: device of the queue
- * @q: the queue
- * @wr: a validated copy of the request; q->max_sge scatter entries fit
- *
+/*
+ * Take the next request from a queue, as a validated copy in @wr, in which
+ * q->max_sge scatter entries fit.
  * Context: The lock that protects q->consumed is held.
  * Return: 0; -EAGAIN if the queue is empty; -EIO if the request is invalid,
  * with the completion status in wr->error; -EPIPE if the producer index is
@@ -100,19 +81,11 @@ u32 mxe_rq_filled(const struct mxe_recv_queue *q);
 int mxe_rq_take(struct mxe_dev *dev, struct mxe_recv_queue *q,
 		struct mxe_recv_wr *wr);
 
-/**
- * mxe_rq_sum_length() - Set the length of a request from its scatter list.
- * @wr: the request
- */
 void mxe_rq_sum_length(struct mxe_recv_wr *wr);
 
-/**
- * mxe_rq_post() - Post requests of a kernel consumer.
- * @dev: device of the queue
- * @q: the queue
- * @ibwr: list of requests
- * @bad_wr: on error, the first request that was not posted
- *
+/*
+ * Post requests of a kernel consumer. On error, @bad_wr is the first request
+ * that was not posted.
  * Context: Any. Takes post_lock with interrupts disabled.
  * Return: 0; -EINVAL if a scatter list is too long; -ENOMEM if the queue is
  * full.

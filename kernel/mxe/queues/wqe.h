@@ -7,14 +7,11 @@
 #include "queues/wr.h"
 #include "tm/rndv.h"
 
-/**
- * mxe_wqe_produced() - Return the producer index of a send queue.
- * @qp: QP with a send queue
- *
- * A load-acquire: the requests before the index can be read afterwards.
- *
+/*
+ * Return the producer index of a send queue, which for a process may be any
+ * number. This is a load-acquire: the requests before the index can be read
+ * afterwards.
  * Context: send_lock held.
- * Return: the index, which for a process may be any number.
  */
 static inline u32 mxe_wqe_produced(const struct mxe_qp *qp)
 {
@@ -24,51 +21,37 @@ static inline u32 mxe_wqe_produced(const struct mxe_qp *qp)
 	return smp_load_acquire(&qp->req.posted);
 }
 
-/**
- * mxe_wqe_index_ok() - Check the producer index of a send queue.
- * @qp: QP with a send queue
- * @produced: the index
- *
+/*
+ * Return false if the producer index moved back, or beyond the free entries.
+ * Requests that were fetched and are not complete must not be overwritten.
  * Context: send_lock held.
- * Return: false if it moved back, or beyond the free entries.  Requests that
- * were fetched and are not complete must not be overwritten.
  */
 static inline bool mxe_wqe_index_ok(const struct mxe_qp *qp, u32 produced)
 {
 	return produced - mxe_rndv_fetched(qp) <= qp->req.entries - mxe_rndv_held(qp);
 }
 
-/**
- * mxe_wqe_user_opcodes() - Return the opcodes that a process may post.
- * @qp: QP with type and be_reply set
- *
- * An atomic is missing if the device returns big-endian results only, and the
- * QP was created without MXE_QP_CREATE_ATOMIC_BE_REPLY.
- *
- * Return: bit n is set if opcode n may be posted.
+/*
+ * Return the opcodes that a process may post: bit n is set for opcode n. The
+ * type and be_reply of the QP are set. An atomic is missing if the device
+ * returns big-endian results only, and the QP was created without
+ * MXE_QP_CREATE_ATOMIC_BE_REPLY.
  */
 u32 mxe_wqe_user_opcodes(const struct mxe_qp *qp);
 
-/**
- * mxe_wqe_fetch_one() - Fetch a request of a send queue that is not empty.
- * @qp: QP with a send queue
- * @produced: its producer index, from mxe_wqe_produced(), not
- *	mxe_rndv_fetched()
- *
- * Copies the WQE of a process, and checks the copy.  A bad one gets an error
- * that is reported when its turn comes.  If the index is invalid, the QP moves
- * to ERR.
- *
+/*
+ * Fetch a request of a send queue that is not empty. @produced is from
+ * mxe_wqe_produced(), not mxe_rndv_fetched(). The WQE of a process is copied,
+ * and the copy is checked. A bad one gets an error that is reported when its
+ * turn comes. If the index is invalid, the QP moves to ERR.
  * Context: send_lock held.
  * Return: false if the index is invalid, or MXE_MAX_FETCHED requests are not
  * complete.
  */
 bool mxe_wqe_fetch_one(struct mxe_qp *qp, u32 produced);
 
-/**
- * mxe_wqe_fetch() - Fetch the next request of a send queue.
- * @qp: QP with a send queue
- *
+/*
+ * Fetch the next request of a send queue.
  * Context: send_lock held.
  * Return: false if there is none, or mxe_wqe_fetch_one() fails.
  */
@@ -82,11 +65,8 @@ static inline bool mxe_wqe_fetch(struct mxe_qp *qp)
 	return produced != mxe_rndv_fetched(qp) && mxe_wqe_fetch_one(qp, produced);
 }
 
-/**
- * mxe_wqe_post() - Check and copy a request of a kernel consumer.
- * @qp: QP with a send queue
- * @ibwr: request
- *
+/*
+ * Check and copy a request of a kernel consumer.
  * Context: req.post_lock held.
  * Return: 0; -EOPNOTSUPP for an opcode that the QP may not use; -EINVAL for
  * invalid SGEs, inline data or AH; -ENOMEM if the queue is full.

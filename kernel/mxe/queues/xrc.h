@@ -37,43 +37,30 @@ static inline struct mxe_xrcd *to_mxrcd(struct ib_xrcd *ibxrcd)
 	return container_of(ibxrcd, struct mxe_xrcd, ibxrcd);
 }
 
-/**
- * mxe_xrc_join() - Add a target to its domain.
- * @qp: an XRC target
- * @ibxrcd: its domain
- *
- * Context: Process context. May sleep.
+/*
+ * Add an XRC target to its domain.
+ * Context: May sleep.
  */
 void mxe_xrc_join(struct mxe_qp *qp, struct ib_xrcd *ibxrcd);
 
-/**
- * mxe_xrc_leave() - Remove a target from its domain.
- * @qp: an XRC target
- *
- * Context: Process context. May sleep.
+/*
+ * Remove an XRC target from its domain.
+ * Context: May sleep.
  */
 void mxe_xrc_leave(struct mxe_qp *qp);
 
-/**
- * mxe_xrc_find() - Look up an SRQ in the domain of a target.
- * @qp: the target
- * @srqn: SRQ number
- *
- * The result is valid until recv_lock is dropped, or while resp->srq or
+/*
+ * Look up an SRQ in the domain of a target. Return NULL if there is none. The
+ * result is valid until recv_lock is dropped, or while resp->srq or
  * resp->read.srq points to it: mxe_xrcd_withdraw() clears these before an SRQ
  * is freed.
- *
  * Context: recv_lock of @qp held.
- * Return: the SRQ, or NULL if the domain has none with this number.
  */
 struct mxe_srq *mxe_xrc_find(struct mxe_qp *qp, u32 srqn);
 
-/**
- * mxe_xrc_select() - Set resp->srq to the SRQ that a request names.
- * @qp: the target
- * @srqn: the SRQ number in the next packet in sequence
- * @start: the packet begins a message
- *
+/*
+ * Set resp->srq to the SRQ that the next packet in sequence names. @start: the
+ * packet begins a message.
  * Context: recv_lock of @qp held.
  * Return: 0, or -EINVAL if the SRQ does not exist or differs from that of the
  * first packet of the message.

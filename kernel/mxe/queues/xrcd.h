@@ -13,13 +13,9 @@ struct mxe_srq;
 int mxe_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
 int mxe_dealloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
 
-/**
- * mxe_xrcd_withdraw() - Undo mxe_srq_publish() for an XRC SRQ.
- * @srq: the SRQ
- *
- * Waits until no target uses the SRQ.
- *
- * Context: Process context. May sleep.
+/*
+ * Undo mxe_srq_publish() for an XRC SRQ. Wait until no target uses it.
+ * Context: May sleep.
  */
 void mxe_xrcd_withdraw(struct mxe_srq *srq);
 

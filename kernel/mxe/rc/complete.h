@@ -5,44 +5,30 @@
 
 #include "queues/qp.h"
 
-/**
- * mxe_complete_pkt() - Handle an ACK, a NAK, or a response with data.
- * @qp: QP that the packet is for, which may be dying
- * @pkt: packet of its connection
- *
- * Completes requests, rewinds for retransmission, or starts an RNR wait.
- *
+/*
+ * Handle an ACK, a NAK, or a response with data of the connection of a QP,
+ * which may be dying. Complete requests, rewind for retransmission, or start an
+ * RNR wait.
  * Context: Softirq, send_lock held.
- * Return: true if the packet matched an outstanding one.  The caller then sends
+ * Return: true if the packet matched an outstanding one. The caller then sends
  * requests that had to wait.
  */
 bool mxe_complete_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt);
 
-/**
- * mxe_complete_nak() - Handle the refusal of a request.
- * @qp: QP that can send and has a request outstanding
- * @psn: PSN of the refused packet, which was sent and is not acknowledged
- * @syndrome: AETH syndrome of a NAK or RNR NAK
- *
+/*
+ * Handle the refusal of the packet @psn, which was sent and is not
+ * acknowledged. The QP can send. @syndrome is the AETH syndrome of a NAK or RNR
+ * NAK.
  * Context: BHs disabled, send_lock held.
  */
 void mxe_complete_nak(struct mxe_qp *qp, u32 psn, u8 syndrome);
 
-/**
- * mxe_complete_result_be() - Convert the result of an atomic to big-endian.
- * @args: operands of the atomic
- * @words: result in host byte order
- *
- * Only mxe_complete_result() calls it.
- */
+/* Convert the result of an atomic from host byte order to big-endian. */
 void mxe_complete_result_be(const struct mxe_atomic_args *args, u64 *words);
 
-/**
- * mxe_complete_result() - Convert the result of an atomic for the consumer.
- * @qp: QP that posted the atomic
- * @args: operands of the atomic
- * @words: result in host byte order; converted to big-endian if the QP or the
- *	size of the operands requires this
+/*
+ * Convert the result of an atomic from host byte order to big-endian if the QP
+ * that posted it or the size of the operands requires this.
  */
 static inline void mxe_complete_result(const struct mxe_qp *qp,
 				       const struct mxe_atomic_args *args,

@@ -5,36 +5,26 @@
 
 #include "queues/qp.h"
 
-/**
- * mxe_deliver() - Give a request to the responder, now or in order later.
- * @qp: QP that the request is for, which may be dying
- * @pkt: request of its connection, or datagram
- * @skb: buffer that holds @pkt; consumed
- *
+/*
+ * Give a request of the connection, or a datagram, to the responder, now or in
+ * order later. The QP may be dying. Consumes @skb.
  * Context: BHs disabled, RCU read-side section, recv_lock held.
  */
 void mxe_deliver(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		 struct sk_buff *skb);
 
-/**
- * mxe_deliver_copy() - Give a multicast datagram to a member of the group.
- * @qp: member, which may be dying
- * @pkt: datagram
- * @skb: buffer that holds @pkt; remains the caller's
- * @now: execute it now if possible; otherwise a copy waits for qp->work
- *
+/*
+ * Give a multicast datagram to a member of the group, which may be dying. @skb
+ * remains the caller's. Execute it now if @now and possible; otherwise a copy
+ * waits for qp->work.
  * Context: BHs disabled, RCU read-side section, recv_lock held.
  */
 void mxe_deliver_copy(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		      struct sk_buff *skb, bool now);
 
-/**
- * mxe_deliver_spend() - Charge the budget of the slice for a request.
- * @qp: QP, which may be dying
- * @pkt: request that was delivered
- *
- * Only needed if more packets follow before the lock is dropped.
- *
+/*
+ * Charge the budget of the slice for a request that was delivered. Only needed
+ * if more packets follow before the lock is dropped.
  * Context: recv_lock held.
  */
 static inline void mxe_deliver_spend(struct mxe_qp *qp,
@@ -51,21 +41,15 @@ static inline void mxe_deliver_spend(struct mxe_qp *qp,
 					   resp->cur->num_sge : 0);
 }
 
-/**
- * mxe_deliver_continue() - Do a slice of the receive side.
- * @qp: QP
- *
- * Continues a READ, then executes deferred requests in order.  If the slice
- * ends first, qp->work is queued again.
- *
+/*
+ * Continue a READ, then execute deferred requests in order. If the slice ends
+ * first, qp->work is queued again.
  * Context: qp->work, BHs disabled, recv_lock held.
  */
 void mxe_deliver_continue(struct mxe_qp *qp);
 
-/**
- * mxe_deliver_drop_deferred() - Drop the deferred requests.
- * @qp: QP in RESET or ERR, or dying
- *
+/*
+ * Drop the deferred requests of a QP in RESET or ERR, or dying.
  * Context: recv_lock held, or no other user of the QP.
  */
 void mxe_deliver_drop_deferred(struct mxe_qp *qp);

@@ -18,45 +18,31 @@ struct mxe_pkt;
 /* Enabled by the first QP with inline receive, and never disabled. */
 DECLARE_STATIC_KEY_FALSE(mxe_inline_recv_used);
 
-/**
- * mxe_inline_recv_is_on() - Check whether a QP has inline receive.
- * @qp: QP of any type
- *
- * Costs nothing until the first such QP is created.
- *
- * Return: true if it has.
- */
+/* Costs nothing until the first QP with inline receive is created. */
 static inline bool mxe_inline_recv_is_on(const struct mxe_qp *qp)
 {
 	return static_branch_unlikely(&mxe_inline_recv_used) && qp->resp.inline_recv;
 }
 
-/**
- * mxe_inline_recv_init() - Give a QP inline receive.
- * @qp: QP of a process that is being created
- *
- * Context: Process context.  May sleep.
+/*
+ * Give a QP of a process that is being created inline receive.
+ * Context: May sleep.
  * Return: 0, or -EOPNOTSUPP if the type of the QP or its SRQ excludes that.
  */
 int mxe_inline_recv_init(struct mxe_qp *qp);
 
-/**
- * mxe_inline_recv_store() - Keep the data of a SEND for its completion.
- * @qp: responder with inline receive, and a receive request in resp.cur
- * @pkt: packet of the SEND
- *
+/*
+ * Keep the data of a SEND for its completion. The QP has inline receive, and a
+ * receive request in resp.cur.
  * Context: BHs disabled, recv_lock held.
  * Return: true if the data are kept; false if the packet must be copied to the
  * buffer, which also finds the errors.
  */
 bool mxe_inline_recv_store(struct mxe_qp *qp, const struct mxe_pkt *pkt);
 
-/**
- * mxe_inline_recv_end() - Add the data that were kept to a completion.
- * @qp: responder with inline receive
- * @wc: completion, which keeps a pointer to resp.inl.  One in error has no
- *      data.
- *
+/*
+ * Add the data that were kept to a completion, which keeps a pointer to
+ * resp.inl. A completion in error has no data.
  * Context: recv_lock held.
  */
 void mxe_inline_recv_end(struct mxe_qp *qp, struct mxe_wc *wc);

@@ -6,12 +6,9 @@
 #include "queues/qp.h"
 #include "queues/wr.h"
 
-/**
- * mxe_request_num_pkts() - Return the number of PSNs that a request takes.
- * @qp: QP
- * @wr: request
- *
- * Return: number of its packets; for a READ that of its responses.
+/*
+ * Return the number of PSNs that a request takes, that of its packets; for a
+ * READ that of its responses.
  */
 static inline u32 mxe_request_num_pkts(const struct mxe_qp *qp,
 				       const struct mxe_send_wr *wr)
@@ -21,37 +18,21 @@ static inline u32 mxe_request_num_pkts(const struct mxe_qp *qp,
 	return DIV_ROUND_UP(wr->length, qp->mtu);
 }
 
-/**
- * mxe_request_opcode() - Return the BTH opcode of a packet.
- * @qp: QP
- * @wr: request
- * @first: the packet is the first of its message
- * @last: the packet is the last of its message
- *
- * Return: BTH opcode.
+/*
+ * Return the BTH opcode of a packet that is the first or last of its message.
  */
 u8 mxe_request_opcode(const struct mxe_qp *qp, const struct mxe_send_wr *wr,
 		      bool first, bool last);
 
-/**
- * mxe_request_long_pkt_cost() - Return the cost of a packet of a long request.
- * @qp: QP
- * @wr: request for which mxe_request_pkt_cost() is not a constant
- *
- * A READ costs as much as all of its responses, but at most a slice.
- *
- * Context: send_lock held.
- * Return: budget units.
+/*
+ * As mxe_request_pkt_cost(), if the cost is not a constant. A READ costs as
+ * much as all of its responses, but at most a slice.
  */
 u32 mxe_request_long_pkt_cost(const struct mxe_qp *qp, const struct mxe_send_wr *wr);
 
-/**
- * mxe_request_pkt_cost() - Return the cost of the next packet of a request.
- * @qp: QP
- * @wr: request
- *
+/*
+ * Return the cost of the next packet of a request in budget units.
  * Context: send_lock held.
- * Return: budget units.
  */
 static inline u32 mxe_request_pkt_cost(const struct mxe_qp *qp,
 				       const struct mxe_send_wr *wr)
@@ -61,39 +42,25 @@ static inline u32 mxe_request_pkt_cost(const struct mxe_qp *qp,
 	return mxe_request_long_pkt_cost(qp, wr);
 }
 
-/**
- * mxe_request_may_start() - Check whether a request may be started now.
- * @qp: QP of RC or XRC
- * @wr: its request at req.cur or behind it, not started
- *
- * The state, a fence, max_rd_atomic, and the order of local operations may
- * forbid it.  A request with an error may start, so that it is reported.
- *
+/*
+ * Check whether @wr, which is at req.cur or behind it and not started, may be
+ * started now. The QP is of RC, XRC or DC. The state, a fence, max_rd_atomic,
+ * and the order of local operations may forbid it. A request with an error may
+ * start, so that it is reported.
  * Context: send_lock held.
- * Return: true if it may.
  */
 bool mxe_request_may_start(struct mxe_qp *qp, const struct mxe_send_wr *wr);
 
-/**
- * mxe_request_send_one() - Send the packet at req.psn.
- * @qp: QP of RC, XRC or UC
- * @wr: started request that has this PSN
- *
- * The packet is added to the GSO batch.  Without a route it is lost later.
- *
+/*
+ * Add the packet at req.psn of a started request to the GSO batch. The QP is of
+ * RC, XRC, DC or UC. Without a route the packet is lost later.
  * Context: BHs disabled, send_lock held.
  * Return: 0, -ENOMEM, or an error of mxe_request_gather().
  */
 int mxe_request_send_one(struct mxe_qp *qp, struct mxe_send_wr *wr);
 
-/**
- * mxe_request_gather() - Copy a part of the data that a request sends.
- * @qp: QP
- * @wr: request
- * @offset: first byte of the part
- * @buf: where to copy it
- * @len: bytes
- *
+/*
+ * Copy @len bytes of the data that a request sends, from @offset on, to @buf.
  * Context: BHs disabled, send_lock held.
  * Return: 0, or an error of mxe_mr_copy_sges().
  */

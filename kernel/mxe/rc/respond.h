@@ -10,14 +10,10 @@
 #include "trace.h"
 #include "wire/psn.h"
 
-/**
- * mxe_respond_request() - Execute a request of RC or XRC, and respond to it.
- * @qp: QP that can receive
- * @pkt: request of the connection
- *
- * A duplicate is answered from the stored results.  A request out of sequence
- * is dropped, with a NAK if it is the first one.
- *
+/*
+ * Execute a request of RC, XRC or DC, and respond to it. The QP can receive. A
+ * duplicate is answered from the stored results. A request out of sequence is
+ * dropped, with a NAK if it is the first one.
  * Context: BHs disabled, RCU read-side section, recv_lock held.
  * Return: 0; -EBUSY if the region to be invalidated is being accessed, or if
  * the search for a tag needs more budget than is left, so that the caller has
@@ -27,15 +23,10 @@ int mxe_respond_request(struct mxe_qp *qp, const struct mxe_pkt *pkt);
 
 /* ---- steps of a request, shared with the loopback path ----------------- */
 
-/**
- * mxe_respond_is_ready() - Check whether a request would be executed at once.
- * @qp: responder, which may be dying
- * @psn: PSN of the request
- *
- * The first message in RTR is not, because it raises COMM_EST (IBTA 11.6.3.1).
- *
+/*
+ * Check whether a request would be executed at once. The QP may be dying. The
+ * first message in RTR is not, because it raises COMM_EST (IBTA 11.6.3.1).
  * Context: recv_lock held.
- * Return: true if it would.
  */
 static inline bool mxe_respond_is_ready(const struct mxe_qp *qp, u32 psn)
 {
@@ -46,14 +37,11 @@ static inline bool mxe_respond_is_ready(const struct mxe_qp *qp, u32 psn)
 	       !resp->msg && !resp->read.active && skb_queue_empty(&resp->deferred);
 }
 
-/**
- * mxe_respond_rights() - Return the rights to check the keys of a peer against.
- * @qp: responder
- * @srq: SRQ that the request names; ignored except on an XRC target, where its
- *	PD has the rights (IBTA annex A14)
- *
+/*
+ * Return the rights to check the keys of a peer against. They are valid until
+ * the lock is dropped. @srq, which the request names, is ignored except on an
+ * XRC target, where its PD has the rights (IBTA annex A14).
  * Context: recv_lock held.
- * Return: the rights, valid until the lock is dropped.
  */
 static inline struct mxe_rights mxe_respond_rights(struct mxe_qp *qp,
 						   const struct mxe_srq *srq)
@@ -66,38 +54,24 @@ static inline struct mxe_rights mxe_respond_rights(struct mxe_qp *qp,
 	};
 }
 
-/**
- * mxe_respond_may_write() - Check whether a peer may write to memory.
- * @qp: responder
- *
- * Context: recv_lock held.
- * Return: true if the access flags of the QP allow it.
- */
+/* Context: recv_lock held. */
 static inline bool mxe_respond_may_write(const struct mxe_qp *qp)
 {
 	return qp->attr.qp_access_flags & IB_ACCESS_REMOTE_WRITE;
 }
 
-/**
- * mxe_respond_may_read() - Check whether a peer may read memory.
- * @qp: responder
- *
+/*
+ * Check the access flags and max_dest_rd_atomic of the QP.
  * Context: recv_lock held.
- * Return: true if the access flags and max_dest_rd_atomic of the QP allow it.
  */
 static inline bool mxe_respond_may_read(const struct mxe_qp *qp)
 {
 	return qp->attr.qp_access_flags & IB_ACCESS_REMOTE_READ && qp->resp.num_res;
 }
 
-/**
- * mxe_respond_may_atomic() - Check whether a peer may execute an atomic.
- * @qp: responder
- * @va: address of the operand
- * @args: operands
- *
+/*
+ * True if the atomic is executed provided that its key is valid.
  * Context: recv_lock held.
- * Return: true if the atomic is executed provided that its key is valid.
  */
 static inline bool mxe_respond_may_atomic(const struct mxe_qp *qp, u64 va,
 					  const struct mxe_atomic_args *args)
@@ -108,19 +82,13 @@ static inline bool mxe_respond_may_atomic(const struct mxe_qp *qp, u64 va,
 	       IS_ALIGNED(va, mxe_atomic_align(mxe_atomic_size(args)));
 }
 
-/**
- * mxe_respond_exec_atomic() - Execute an atomic of a peer.
- * @qp: responder
- * @rkey: remote key
- * @va: address of the operand
- * @args: operands, for which mxe_atomic_ready() is true
- * @orig: set to the original value, as by mxe_atomic_exec()
- *
- * Inline, because a call would be 2 % of an atomic on the loopback path.
- *
+/*
+ * Execute an atomic of a peer, for which mxe_atomic_ready() is true. Set @orig
+ * to the original value, as mxe_atomic_exec() does. This is inline, because a
+ * call would be 2 % of an atomic on the loopback path.
  * Context: BHs disabled, recv_lock held.
  * Return: 0; -EINVAL if the QP or the memory does not allow it; or an error of
- * mxe_rkey_get().  After an error, nothing was executed.
+ * mxe_rkey_get(). After an error, nothing was executed.
  */
 static inline int mxe_respond_exec_atomic(struct mxe_qp *qp, u32 rkey, u64 va,
 					  const struct mxe_atomic_args *args,
@@ -142,11 +110,9 @@ static inline int mxe_respond_exec_atomic(struct mxe_qp *qp, u32 rkey, u64 va,
 	return 0;
 }
 
-/**
- * mxe_respond_advance() - Move on to the next message.
- * @qp: responder that has executed a request
- * @num_pkts: PSNs from the expected one to the end of the message
- *
+/*
+ * Move on to the next message. The request that was executed takes @num_pkts
+ * PSNs from the expected one on.
  * Context: recv_lock held.
  */
 static inline void mxe_respond_advance(struct mxe_qp *qp, u32 num_pkts)
@@ -156,12 +122,10 @@ static inline void mxe_respond_advance(struct mxe_qp *qp, u32 num_pkts)
 	qp->resp.epsn = mxe_psn_add(qp->resp.epsn, num_pkts);
 }
 
-/**
- * mxe_respond_next_res() - Take the slot for the result of a request.
- * @resp: responder with slots
- *
+/*
+ * Take the slot for the result of a request. It is marked valid. The caller
+ * sets all its other members.
  * Context: recv_lock held.
- * Return: the slot, marked valid.  The caller sets all its other members.
  */
 static inline struct mxe_resp_res *mxe_respond_next_res(struct mxe_responder *resp)
 {
@@ -180,14 +144,10 @@ static inline struct mxe_resp_res *mxe_respond_next_res(struct mxe_responder *re
 
 /* ---- packets ------------------------------------------------------------- */
 
-/**
- * mxe_respond_data() - Execute a packet of a SEND or WRITE.
- * @qp: responder of RC, XRC or UC
- * @pkt: packet whose turn it is
- *
- * Copies the data to the receive request or to remote memory.  The last packet
- * completes the receive request.  Sends no response.
- *
+/*
+ * Execute a packet of a SEND or WRITE of RC, XRC, DC or UC, whose turn it is.
+ * Copy the data to the receive request or to remote memory. The last packet
+ * completes the receive request. Send no response.
  * Context: BHs disabled, recv_lock held.
  * Return: 0; -EINVAL for a packet that is not allowed; -EAGAIN if there is no
  * receive request; -EIO if it, or the whole queue, cannot be used; -EMSGSIZE if
@@ -195,38 +155,29 @@ static inline struct mxe_resp_res *mxe_respond_next_res(struct mxe_responder *re
  */
 int mxe_respond_data(struct mxe_qp *qp, const struct mxe_pkt *pkt);
 
-/**
- * mxe_respond_read_run() - Send responses of a READ up to the end of the slice.
- * @qp: responder; does nothing without a READ in progress
- *
+/*
+ * Send responses of the READ in progress, if any, up to the end of the slice.
  * If the slice ends first, qp->work continues.
- *
  * Context: BHs disabled, RCU read-side section, recv_lock held.
  */
 void mxe_respond_read_run(struct mxe_qp *qp);
 
-/**
- * mxe_respond_flush() - Abandon a READ, and flush a slice of receive requests.
- * @qp: QP in ERR
- *
+/*
+ * Abandon a READ, and flush a slice of receive requests of a QP in ERR. Return
+ * true if requests remain, which qp->work flushes.
  * Context: recv_lock held.
- * Return: true if requests remain, which qp->work flushes.
  */
 bool mxe_respond_flush(struct mxe_qp *qp);
 
-/**
- * mxe_respond_reset() - Drop the message in progress and the stored results.
- * @qp: QP that enters RESET
- *
+/*
+ * Drop the message in progress and the stored results.
  * Context: recv_lock held.
  */
 void mxe_respond_reset(struct mxe_qp *qp);
 
-/**
- * mxe_respond_forget() - Drop work in progress for an SRQ.
- * @qp: XRC target, which may be dying
- * @srq: SRQ that is being destroyed
- *
+/*
+ * Drop work in progress for an SRQ that is being destroyed. The XRC target may
+ * be dying.
  * Context: recv_lock held.
  */
 void mxe_respond_forget(struct mxe_qp *qp, const struct mxe_srq *srq);

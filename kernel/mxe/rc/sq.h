@@ -6,64 +6,43 @@
 #include "queues/qp.h"
 #include "wire/psn.h"
 
-/**
- * mxe_sq_complete() - Complete the oldest request.
- * @qp: QP with a request at req.tail
- * @status: IB_WC_SUCCESS, IB_WC_WR_FLUSH_ERR or an error
- *
- * Writes a CQE if the request is signalled or @status is not success.  An error
- * halts the send side, and moves a reliable QP to ERR, and another one to SQE.
- *
+/*
+ * Complete the oldest request, which is at req.tail. Write a CQE if the request
+ * is signalled or @status is not success. An error halts the send side, and
+ * moves a reliable QP to ERR, and another one to SQE.
  * Context: send_lock held.
  */
 void mxe_sq_complete(struct mxe_qp *qp, enum ib_wc_status status);
 
-/**
- * mxe_sq_complete_cur() - Complete a request that was never sent.
- * @qp: QP whose request at req.cur is the oldest, and was not started
- * @status: as of mxe_sq_complete()
- *
- * Context: send_lock held.
+/*
+ * As mxe_sq_complete(). The oldest request is at req.cur, and was not started.
  */
 void mxe_sq_complete_cur(struct mxe_qp *qp, enum ib_wc_status status);
 
-/**
- * mxe_sq_complete_executed() - Complete a request that needed no packets.
- * @qp: QP whose request at req.cur is the oldest, and was not started
- * @num_pkts: packets that the request would have taken
- *
- * Advances the PSNs as if the packets had been sent and acknowledged, because
- * the responder has advanced its own.
- *
+/*
+ * Complete a request that needed no packets. It is at req.cur, is the oldest,
+ * and was not started. Advance the PSNs as if the packets had been sent and
+ * acknowledged, because the responder has advanced its own.
  * Context: send_lock held.
  */
 void mxe_sq_complete_executed(struct mxe_qp *qp, u32 num_pkts);
 
-/**
- * mxe_sq_report_error() - Report an error that was found while sending.
- * @qp: QP
- *
- * Completes the request with req.local_error, if it is the oldest one by now.
- *
+/*
+ * Complete the request with req.local_error, if it is the oldest one by now.
  * Context: send_lock held.
  */
 void mxe_sq_report_error(struct mxe_qp *qp);
 
-/**
- * mxe_sq_rewind() - Go back to a PSN, from which everything is sent again.
- * @qp: QP
- * @psn: PSN of a request that was sent and is not complete
- *
+/*
+ * Go back to the PSN of a request that was sent and is not complete. Everything
+ * is sent again from there.
  * Context: send_lock held.
  */
 void mxe_sq_rewind(struct mxe_qp *qp, u32 psn);
 
-/**
- * mxe_sq_renumber() - Let the oldest request begin with another PSN.
- * @req: requester whose request at cur is the oldest, and was just started
- * @wr: that request, of which nothing was sent
- * @psn: its first PSN
- *
+/*
+ * Let the oldest request, which is at cur, was just started, and of which
+ * nothing was sent, begin with @psn.
  * Context: send_lock held.
  */
 static inline void mxe_sq_renumber(struct mxe_requester *req, struct mxe_send_wr *wr,
@@ -77,10 +56,8 @@ static inline void mxe_sq_renumber(struct mxe_requester *req, struct mxe_send_wr
 	req->una = psn;
 }
 
-/**
- * mxe_sq_free_slot() - Free the slot of the oldest request of the consumer.
- * @req: requester
- *
+/*
+ * Free the slot of the oldest request of the consumer.
  * Context: send_lock held.
  */
 static inline void mxe_sq_free_slot(struct mxe_requester *req)
@@ -90,12 +67,9 @@ static inline void mxe_sq_free_slot(struct mxe_requester *req)
 	mxe_ring_set_consumer(&req->ring, req->tail);
 }
 
-/**
- * mxe_sq_outstanding() - Check whether requests are outstanding.
- * @req: requester
- *
+/*
+ * True if a request was sent and is not complete.
  * Context: send_lock held.
- * Return: true if a request was sent and is not complete.
  */
 static inline bool mxe_sq_outstanding(const struct mxe_requester *req)
 {

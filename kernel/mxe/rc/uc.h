@@ -6,10 +6,8 @@
 #include "queues/qp.h"
 #include "rc/sq.h"
 
-/**
- * mxe_uc_sent() - Complete a request of UC if all of it was sent.
- * @qp: QP of UC that has sent a packet
- *
+/*
+ * Complete a request of UC if all of it was sent.
  * Context: send_lock held.
  */
 static inline void mxe_uc_sent(struct mxe_qp *qp)
@@ -21,13 +19,9 @@ static inline void mxe_uc_sent(struct mxe_qp *qp)
 		mxe_sq_complete(qp, IB_WC_SUCCESS);
 }
 
-/**
- * mxe_uc_request() - Execute a request of UC.
- * @qp: QP of UC that can receive
- * @pkt: request of its connection
- *
- * A message with a missing packet is dropped.
- *
+/*
+ * Execute a request of UC. The QP can receive. A message with a missing packet
+ * is dropped.
  * Context: BHs disabled, recv_lock held.
  */
 void mxe_uc_request(struct mxe_qp *qp, const struct mxe_pkt *pkt);

@@ -6,13 +6,9 @@
 #include "queues/qp.h"
 #include "rc/sq.h"
 
-/**
- * mxe_ud_send_one() - Send a datagram.
- * @qp: UD QP or QP 1
- * @wr: request without an error
- *
- * Without memory or a route the datagram is lost.
- *
+/*
+ * Send a datagram of a UD QP or QP 1, whose request has no error. Without
+ * memory or a route the datagram is lost.
  * Context: BHs disabled, send_lock held.
  * Return: status of its completion: IB_WC_SUCCESS, IB_WC_LOC_LEN_ERR or
  * IB_WC_LOC_PROT_ERR.
@@ -20,11 +16,8 @@
 enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,
 				  const struct mxe_send_wr *wr);
 
-/**
- * mxe_ud_send() - Send and complete the request at req.cur.
- * @qp: UD QP or QP 1
- * @wr: the request
- *
+/*
+ * Send and complete the request at req.cur of a UD QP or QP 1.
  * Context: BHs disabled, send_lock held.
  */
 static inline void mxe_ud_send(struct mxe_qp *qp, const struct mxe_send_wr *wr)
@@ -33,15 +26,10 @@ static inline void mxe_ud_send(struct mxe_qp *qp, const struct mxe_send_wr *wr)
 	mxe_sq_complete_cur(qp, wr->error ?: mxe_ud_send_one(qp, wr));
 }
 
-/**
- * mxe_ud_request() - Receive a datagram.
- * @qp: UD QP or QP 1 that can receive
- * @pkt: datagram to a GID of the device, or to a group of the QP
- * @skb: buffer that holds @pkt
- *
- * A datagram with a wrong Q_Key, or without a receive request that is long
- * enough, is dropped.
- *
+/*
+ * Receive a datagram to a GID of the device, or to a group of the QP, which can
+ * receive. A datagram with a wrong Q_Key, or without a receive request that is
+ * long enough, is dropped.
  * Context: BHs disabled, recv_lock held.
  */
 void mxe_ud_request(struct mxe_qp *qp, const struct mxe_pkt *pkt,

@@ -41,96 +41,69 @@ struct mxe_rndv {
 	struct mxe_rndv_item items[MXE_RNDV_DEPTH];
 };
 
-/**
- * mxe_rndv_has_room() - Check whether one more rendezvous may be queued.
- * @qp: QP with a tag-matching SRQ
- *
+/*
+ * Check whether one more rendezvous may be queued.
  * Context: recv_lock held.
- * Return: true if it may.
  */
 bool mxe_rndv_has_room(const struct mxe_qp *qp);
 
-/**
- * mxe_rndv_can_read() - Check whether the QP can read from its peer.
- * @qp: QP with a tag-matching SRQ
- *
+/*
+ * Check whether the QP can read from its peer: it is in RTS, and max_rd_atomic
+ * allows READs.
  * Context: recv_lock held.
- * Return: true in RTS, if max_rd_atomic allows READs.
  */
 bool mxe_rndv_can_read(const struct mxe_qp *qp);
 
-/**
- * mxe_rndv_queue() - Queue the rendezvous in resp.tm_msg for resp.cur.
- * @qp: QP for which mxe_rndv_has_room() is true
- *
+/*
+ * Queue the rendezvous in resp.tm_msg for resp.cur, if mxe_rndv_has_room().
  * qp->work begins it.
- *
  * Context: recv_lock held.
  */
 void mxe_rndv_queue(struct mxe_qp *qp);
 
-/**
- * mxe_rndv_fetch() - Put the next own request into the send queue.
- * @qp: QP with a tag-matching SRQ
- *
+/*
+ * Put the next own request into the send queue. Return false if there is none,
+ * or no room for it.
  * Context: send_lock held.
- * Return: false if there is none, or no room for it.
  */
 bool mxe_rndv_fetch(struct mxe_qp *qp);
 
-/**
- * mxe_rndv_free() - Free the oldest request of a send queue.
- * @qp: QP with a tag-matching SRQ
- * @status: status of the request
- *
- * Completes the request if the kernel made it.
- *
+/*
+ * Free the oldest request of a send queue. Complete it if the kernel made it.
  * Context: send_lock held.
  * Return: true if it is a request of the process.
  */
 bool mxe_rndv_free(struct mxe_qp *qp, enum ib_wc_status status);
 
-/**
- * mxe_rndv_reset() - Forget all rendezvous.
- * @qp: QP that enters RESET
- *
+/*
+ * Forget all rendezvous.
  * Context: Both locks held.
  */
 void mxe_rndv_reset(struct mxe_qp *qp);
 
-/**
- * mxe_rndv_fetched() - Convert req.fetched to an index of the ring.
- * @qp: QP
- *
- * The own requests have no place in the ring of the process.
- *
+/*
+ * Convert req.fetched to an index of the ring of the process, in which the own
+ * requests have no place.
  * Context: send_lock held.
- * Return: the index.
  */
 static inline u32 mxe_rndv_fetched(const struct mxe_qp *qp)
 {
 	return qp->req.fetched - (mxe_qp_has_tm(qp) ? qp->rndv->fetched : 0);
 }
 
-/**
- * mxe_rndv_tail() - Convert req.tail to an index of the ring.
- * @qp: QP
- *
+/*
+ * Convert req.tail to an index of the ring.
  * Context: send_lock held.
- * Return: the index.
  */
 static inline u32 mxe_rndv_tail(const struct mxe_qp *qp)
 {
 	return qp->req.tail - (mxe_qp_has_tm(qp) ? qp->rndv->completed : 0);
 }
 
-/**
- * mxe_rndv_held() - Count the entries of the ring that are not free.
- * @qp: QP
- *
+/*
+ * Count the entries of the ring that are not free: those between
+ * mxe_rndv_tail() and mxe_rndv_fetched().
  * Context: send_lock held.
- * Return: the number of requests between mxe_rndv_tail() and
- * mxe_rndv_fetched().
  */
 static inline u32 mxe_rndv_held(const struct mxe_qp *qp)
 {
@@ -140,13 +113,9 @@ static inline u32 mxe_rndv_held(const struct mxe_qp *qp)
 	       held - (qp->rndv->fetched - qp->rndv->completed) : held;
 }
 
-/**
- * mxe_rndv_owns() - Check whether a request is the kernel's own.
- * @qp: QP
- * @wr: request in its send queue
- *
+/*
+ * Check whether a request of the send queue is the kernel's own.
  * Context: send_lock held.
- * Return: true if it is.
  */
 static inline bool mxe_rndv_owns(const struct mxe_qp *qp,
 				 const struct mxe_send_wr *wr)
@@ -154,13 +123,10 @@ static inline bool mxe_rndv_owns(const struct mxe_qp *qp,
 	return mxe_qp_has_tm(qp) && wr->flags & MXE_SEND_OWN;
 }
 
-/**
- * mxe_rndv_pd() - Return the PD of the local keys of a send request.
- * @qp: QP
- * @wr: request in its send queue
- *
+/*
+ * Return the PD of the local keys of a send request: that of the QP, or for an
+ * own request that of the SRQ.
  * Context: send_lock held.
- * Return: the PD of the QP, or for an own request that of the SRQ.
  */
 static inline struct ib_pd *mxe_rndv_pd(const struct mxe_qp *qp,
 					const struct mxe_send_wr *wr)

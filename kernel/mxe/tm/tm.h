@@ -119,44 +119,33 @@ struct mxe_tm_msg {
 /* Enabled when the first tag-matching SRQ is created, and never disabled. */
 DECLARE_STATIC_KEY_FALSE(mxe_tm_used);
 
-/**
- * mxe_tm_create() - Make an SRQ a tag-matching one.
- * @srq: SRQ that is being created
- * @max_tags: tags that may be posted, at least 1
- * @uctx: user context of the process
- *
- * The caller creates the ring of operations.  Call mxe_tm_destroy() after a
+/*
+ * Make an SRQ that is being created a tag-matching one. @max_tags is at least
+ * 1. The caller creates the ring of operations. Call mxe_tm_destroy() after a
  * failure, too.
- *
- * Context: Process context.  May sleep.
+ * Context: May sleep.
  * Return: 0 or -ENOMEM.
  */
 int mxe_tm_create(struct mxe_srq *srq, u32 max_tags, struct ib_ucontext *uctx);
 
-/**
- * mxe_tm_destroy() - Free the list of tags of an SRQ, if it has one.
- * @srq: SRQ that no one uses any more
- *
- * Context: Process context.  May sleep.
+/*
+ * Free the list of tags, if any, of an SRQ that no one uses any more.
+ * Context: May sleep.
  */
 void mxe_tm_destroy(struct mxe_srq *srq);
 
-/**
- * mxe_tm_ring() - Execute a slice of the operations in the ring.
- * @srq: tag-matching SRQ
- *
- * Context: BHs disabled.  Takes and releases the lock of the SRQ, and calls
- * the handlers of its CQ.
- * Return: true if operations remain.
+/*
+ * Execute a slice of the operations in the ring. Return true if operations
+ * remain.
+ * Context: BHs disabled. Takes and releases the lock of the SRQ, and calls the
+ * handlers of its CQ.
  */
 bool mxe_tm_ring(struct mxe_srq *srq);
 
-/**
- * mxe_tm_cost() - Estimate what the search for the tag of a message costs.
- * @tm: list of tags
- *
- * Context: Any.  Takes no lock.
- * Return: units of the receive budget, at most MXE_SLICE.
+/*
+ * Estimate what the search for the tag of a message costs, in units of the
+ * receive budget. The result is at most MXE_SLICE.
+ * Context: Any. Takes no lock.
  */
 u32 mxe_tm_cost(const struct mxe_tm *tm);
 
@@ -178,22 +167,16 @@ u32 mxe_tm_cost(const struct mxe_tm *tm);
 int mxe_tm_take(struct mxe_srq *srq, struct mxe_tm_msg *msg,
 		struct mxe_recv_wr *wr, unsigned long *pending);
 
-/**
- * mxe_tm_fill_wc() - Set what a completion says about a message.
- * @msg: the message
- * @wc: completion of its receive request, which keeps a pointer to @msg
- *
- * Leaves a completion in error unchanged.
+/*
+ * Set what a completion says about a message. It keeps a pointer to @msg. Leave
+ * a completion in error unchanged.
  */
 void mxe_tm_fill_wc(struct mxe_tm_msg *msg, struct mxe_wc *wc);
 
-/**
- * mxe_tm_lost() - Take back that a message was unexpected.
- * @srq: tag-matching SRQ
- *
- * The message did not arrive completely, so the program never counts it.
- *
- * Context: BHs disabled.  Takes and releases the lock of the SRQ.
+/*
+ * Take back that a message was unexpected. It did not arrive completely, so the
+ * program never counts it.
+ * Context: BHs disabled. Takes and releases the lock of the SRQ.
  */
 void mxe_tm_lost(struct mxe_srq *srq);
 

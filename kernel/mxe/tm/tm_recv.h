@@ -15,14 +15,11 @@ struct mxe_tm_data {
 	u32 skip;		/* bytes in front of the data */
 };
 
-/**
- * mxe_tm_recv_start() - Match the tag of a message, and take a receive request.
- * @qp: responder with a tag-matching SRQ
- * @data: first packet of a SEND, or the whole SEND
- *
- * Does not match twice if the packet is executed again after -EBUSY of a later
- * step, or a request by packets after the loopback path has failed.
- *
+/*
+ * Match the tag of a message, and take a receive request. @data is the first
+ * packet of a SEND, or the whole SEND. Do not match twice if the packet is
+ * executed again after -EBUSY of a later step, or a request by packets after
+ * the loopback path has failed.
  * Context: BHs disabled, recv_lock held.
  * Return: 0; -EINVAL for an invalid rendezvous; -EAGAIN if there is no receive
  * request or no room for the rendezvous; -EBUSY if the budget of the slice does
@@ -30,10 +27,8 @@ struct mxe_tm_data {
  */
 int mxe_tm_recv_start(struct mxe_qp *qp, struct mxe_tm_data *data);
 
-/**
- * mxe_tm_recv_abandon() - Forget the message in progress without a completion.
- * @qp: responder of any type
- *
+/*
+ * Forget the message in progress without a completion. The QP is of any type.
  * Context: BHs disabled, recv_lock held.
  */
 void mxe_tm_recv_abandon(struct mxe_qp *qp);

@@ -36,10 +36,8 @@ struct mxe_hdr {
 /* UDP port of RoCEv2, set when the module is loaded. */
 extern ushort mxe_udp_port;
 
-/**
- * mxe_hdr_forget() - Empty the cache of headers, because the address changes.
- * @hdr: the cache
- *
+/*
+ * Empty the cache of headers, because the address changes.
  * Context: Lock of the owner held.
  */
 static inline void mxe_hdr_forget(struct mxe_hdr *hdr)
@@ -47,24 +45,18 @@ static inline void mxe_hdr_forget(struct mxe_hdr *hdr)
 	hdr->bth_len = 0;
 }
 
-/**
- * mxe_hdr_push() - Add the IP and UDP headers and the ICRC to a packet.
- * @hdr: cache of the headers for @av
- * @av: destination
- * @skb: packet that begins at the BTH, with headroom of MXE_HDR_MAX_SIZE and
- *	tailroom of MXE_ICRC_SIZE
- * @ip_id: identification of an IPv4 packet, host byte order
- *
+/*
+ * Add the IP and UDP headers and the ICRC to a packet to @av, for which @hdr is
+ * the cache. @skb begins at the BTH, with headroom of MXE_HDR_MAX_SIZE and
+ * tailroom of MXE_ICRC_SIZE. @ip_id of an IPv4 packet is in host byte order.
  * Context: BHs disabled.
  */
 void mxe_hdr_push(struct mxe_hdr *hdr, const struct mxe_av *av,
 		  struct sk_buff *skb, u16 ip_id);
 
-/**
- * mxe_hdr_parse() - Check a received packet from the BTH on.
- * @skb: linear packet whose transport header is set
- * @pkt: set to the packet
- *
+/*
+ * Check a received linear packet, whose transport header is set, from the BTH
+ * on.
  * Return: MXE_PKT_OK or the reason to drop the packet.
  */
 static inline enum mxe_pkt_error mxe_hdr_parse(const struct sk_buff *skb,

@@ -61,13 +61,7 @@ enum mxe_transport {
 	MXE_TRANSPORT_DC	= 7,	/* manufacturer-specific */
 };
 
-/**
- * mxe_opcode_of() - Convert an RC opcode to another transport.
- * @transport: the transport
- * @rc_opcode: BTH opcode of RC
- *
- * Return: the BTH opcode of the same packet on @transport.
- */
+/* Convert a BTH opcode of RC to that of the same packet on @transport. */
 static inline u8 mxe_opcode_of(enum mxe_transport transport, u8 rc_opcode)
 {
 	/* The upper bits of manufacturer opcodes are not the transport. */
@@ -84,12 +78,7 @@ static inline u8 mxe_opcode_of(enum mxe_transport transport, u8 rc_opcode)
 	return rc_opcode;
 }
 
-/**
- * mxe_opcode_of_atomic() - Get the RC opcode of an atomic.
- * @op: the operation
- *
- * Return: the BTH opcode.
- */
+/* Return the BTH opcode of an atomic on RC. */
 static inline u8 mxe_opcode_of_atomic(enum mxe_atomic_op op)
 {
 	switch (op) {
@@ -314,15 +303,12 @@ enum mxe_pkt_error {
 	MXE_PKT_LENGTH,		/* length and headers do not match */
 };
 
-/**
- * mxe_pkt_parse() - Check a packet.
- * @pkt: set to the packet, except for vlan_id; undefined after an error
- * @data: first byte of the BTH, contiguous up to the end of the ICRC
- * @len: bytes including the ICRC, which is not checked here
- *
- * A masked atomic of an unknown version or operand size is not an error, so
- * that the responder refuses it with a NAK: see mxe_pkt_atomic().
- *
+/*
+ * Check a packet of @len bytes, which include the ICRC. The bytes are
+ * contiguous. The ICRC is not checked here. Set @pkt, except for vlan_id. It is
+ * undefined after an error. A masked atomic of an unknown version or operand
+ * size is not an error, so that the responder refuses it with a NAK: see
+ * mxe_pkt_atomic().
  * Return: MXE_PKT_OK or the reason to drop the packet.
  */
 enum mxe_pkt_error mxe_pkt_parse(struct mxe_pkt *pkt, const u8 *data,
@@ -437,21 +423,17 @@ static inline unsigned int mxe_pkt_result_words(const struct mxe_pkt *pkt)
 	return (pkt->payload - pkt->eth - sizeof(struct mxe_aeth)) / sizeof(__be64);
 }
 
-/**
- * mxe_pkt_result() - Get the result of an atomic.
- * @pkt: response with MXE_OP_ATOMICACK
- * @words: set to its mxe_pkt_result_words() words, least significant first
+/*
+ * Get the mxe_pkt_result_words() words of the result in a response with
+ * MXE_OP_ATOMICACK, least significant first.
  */
 void mxe_pkt_result(const struct mxe_pkt *pkt, u64 *words);
 
-/**
- * mxe_pkt_atomic() - Get the operands of an atomic.
- * @pkt: request with MXE_OP_ATOMIC or MXE_OP_ATOMIC_WRITE
- * @args: set to the operation; an ATOMIC WRITE is an unconditional masked
- *	compare-and-swap
- *
+/*
+ * Get the operands of a request with MXE_OP_ATOMIC or MXE_OP_ATOMIC_WRITE. An
+ * ATOMIC WRITE is an unconditional masked compare-and-swap.
  * Return: false if the version, the operand size or the operands are not
- * supported.  Then args->op is MXE_ATOMIC_UNSUPPORTED, and other members are
+ * supported. Then args->op is MXE_ATOMIC_UNSUPPORTED, and other members are
  * undefined.
  */
 bool mxe_pkt_atomic(const struct mxe_pkt *pkt, struct mxe_atomic_args *args);
@@ -501,25 +483,14 @@ static inline u8 *mxe_pkt_write_aeth(u8 *p, u8 syndrome, u32 msn)
 	return mxe_pkt_write_be32(p, syndrome << 24 | (msn & 0xffffff));
 }
 
-/**
- * mxe_pkt_write_atomic() - Write the header of an atomic, which depends on its
- * operation.
- * @p: where to write it
- * @va: address of the operand
- * @rkey: remote key
- * @args: the operation
- *
- * Return: the end of the header.
+/*
+ * Write the header of an atomic, which depends on its operation. Return its
+ * end.
  */
 u8 *mxe_pkt_write_atomic(u8 *p, u64 va, u32 rkey, const struct mxe_atomic_args *args);
 
-/**
- * mxe_pkt_write_number() - Write an operand or a result.
- * @p: where to write it
- * @words: the number, least significant word first
- * @n: words of 8 bytes
- *
- * Return: the end of the number.
+/*
+ * Write @n words of 8 bytes, least significant first in @words. Return the end.
  */
 u8 *mxe_pkt_write_number(u8 *p, const u64 *words, unsigned int n);
 

@@ -10,24 +10,14 @@
 
 #define MXE_PSN_MASK	0xffffffU
 
-/**
- * mxe_psn_add() - Advance a PSN.
- * @psn: the PSN
- * @n: number of packets; may be "negative", as in (u32)-1
- *
- * Return: the PSN @n packets after @psn.
- */
+/* @n is a number of packets, and may be "negative", as in (u32)-1. */
 static inline u32 mxe_psn_add(u32 psn, u32 n)
 {
 	return (psn + n) & MXE_PSN_MASK;
 }
 
-/**
- * mxe_psn_diff() - Compare two PSNs.
- * @a: a PSN
- * @b: a PSN
- *
- * Return: the distance from @b to @a in packets, -2^23 to 2^23 - 1. Positive if
+/*
+ * Return the distance from @b to @a in packets, -2^23 to 2^23 - 1. Positive if
  * @a is later.
  */
 static inline s32 mxe_psn_diff(u32 a, u32 b)
