@@ -231,6 +231,20 @@ static enum rdma_link_layer mxe_get_link_layer(struct ib_device *ibdev,
 	return IB_LINK_LAYER_ETHERNET;
 }
 
+/*
+ * ib_core knows the netdev by ib_device_set_netdev(). SMC asks the driver only,
+ * and finds no device of a netdev otherwise.
+ */
+static struct net_device *mxe_get_netdev(struct ib_device *ibdev, u32 port)
+{
+	struct net_device *ndev = to_mdev(ibdev)->ndev;
+
+	if (READ_ONCE(ndev->reg_state) != NETREG_REGISTERED)
+		return NULL;
+	dev_hold(ndev);
+	return ndev;
+}
+
 static void mxe_get_dev_fw_str(struct ib_device *ibdev, char *str)
 {
 	snprintf(str, IB_FW_VERSION_NAME_MAX, "%s", THIS_MODULE->version);
@@ -306,6 +320,7 @@ static const struct ib_device_ops mxe_device_ops = {
 	.get_dma_mr = mxe_get_dma_mr,
 	.get_hw_stats = mxe_stats_get,
 	.get_link_layer = mxe_get_link_layer,
+	.get_netdev = mxe_get_netdev,
 	.get_port_immutable = mxe_get_port_immutable,
 	.map_mr_sg = mxe_map_mr_sg,
 	.mmap = mxe_mmap,

@@ -2,8 +2,7 @@
 /*
  * Moves data through SMC sockets, which net/smc carries over RDMA:
  *
- *	t_smc setup NETDEV DEVICE	add an EID, which SMC-R v2 needs, and a
- *					PNET ID of both devices
+ *	t_smc setup EID			add an EID, which SMC-R v2 needs
  *	t_smc serve ADDRESS		return what each connection sends
  *	t_smc echo ADDRESS MIB		send data and compare what comes back
  *	t_smc load ADDRESS		do that until the connection fails
@@ -119,28 +118,20 @@ static uint16_t genl_family(int fd, const char *name)
 	return family;
 }
 
-static void setup(const char *netdev, const char *device)
+static void setup(const char *name)
 {
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
 	char eid[SMC_MAX_EID_LEN + 1];
 	static struct nl_answer a;
 	struct nl_request r;
-	uint8_t port = 1;
 
 	if (fd < 0)
 		fail("socket");
 	/* An EID is padded with blanks to its full size. */
-	snprintf(eid, sizeof(eid), "%-*s", SMC_MAX_EID_LEN, "MXE");
+	snprintf(eid, sizeof(eid), "%-*s", SMC_MAX_EID_LEN, name);
 	r = genl_request(genl_family(fd, SMC_GENL_FAMILY_NAME),
 			 SMC_NETLINK_ADD_UEID);
 	nl_put_string(&r, SMC_NLA_EID_TABLE_ENTRY, eid);
-	genl_call(fd, &r, &a);
-
-	r = genl_request(genl_family(fd, SMCR_GENL_FAMILY_NAME), SMC_PNETID_ADD);
-	nl_put_string(&r, SMC_PNETID_NAME, "NET1");
-	nl_put_string(&r, SMC_PNETID_ETHNAME, netdev);
-	nl_put_string(&r, SMC_PNETID_IBNAME, device);
-	nl_put(&r, SMC_PNETID_IBPORT, &port, sizeof(port));
 	genl_call(fd, &r, &a);
 	close(fd);
 }
@@ -244,8 +235,8 @@ int main(int argc, char **argv)
 {
 	const char *what = argc > 2 ? argv[1] : "";
 
-	if (!strcmp(what, "setup") && argc > 3) {
-		setup(argv[2], argv[3]);
+	if (!strcmp(what, "setup")) {
+		setup(argv[2]);
 		return 0;
 	}
 	if (!strcmp(what, "serve"))

@@ -28,7 +28,7 @@ moves()
 }
 
 for h in h1 h2; do
-	check "$h: SMC" on $h bash -c 'modprobe smc && t_smc setup eth0 mxe0' ||
+	check "$h: SMC" on $h bash -c 'modprobe smc && t_smc setup MXE' ||
 		done_testing
 done
 # shellcheck disable=SC2016  # for the other shell
