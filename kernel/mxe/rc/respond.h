@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The responder of RC and XRC, and steps that other files share (respond.c). */
+/* The responder of RC, XRC and DC, and steps of a request (respond.c). */
 #ifndef MXE_RESPOND_H
 #define MXE_RESPOND_H
 

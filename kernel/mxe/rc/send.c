@@ -109,7 +109,7 @@ static noinline bool mxe_send_local_op(struct mxe_qp *qp, struct mxe_send_wr *wr
 }
 
 /*
- * Starts a request of RC or XRC, or executes it if it is a local operation.
+ * Starts a request of RC, XRC or DC, or executes it if it is a local operation.
  * Returns false if it must wait, or has failed.
  */
 static bool mxe_send_begin(struct mxe_qp *qp, struct mxe_send_wr *wr)
@@ -189,7 +189,10 @@ static enum mxe_send_verdict mxe_send_begin_acked(struct mxe_qp *qp,
 	return MXE_SEND_VERDICT_NEXT;
 }
 
-/* The same for UC.  Nothing is acknowledged, so errors are reported at once. */
+/*
+ * Begins a request at req->cur, of UC, that was not started.  Nothing is
+ * acknowledged, so errors are reported at once.
+ */
 static enum mxe_send_verdict mxe_send_begin_unacked(struct mxe_qp *qp,
 						    struct mxe_send_wr *wr)
 {
