@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The class infiniband_exp in sysfs and the attributes of its devices.  main.c
- * registers the class and client.c adds the devices.  It calls only the driver
- * core.
- */
+/* The class infiniband_exp in sysfs and the attributes of its devices. */
 #include <linux/device.h>
 #include <linux/kernel.h>
 #include <linux/mutex.h>

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The ib_core client. ib_core calls it when devices are added, removed and
- * renamed.
- */
+/* The ib_core client, which follows devices that come, go and are renamed. */
 #include <linux/slab.h>
 
 #include "caps.h"

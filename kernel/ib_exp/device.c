@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The list of registered devices, and the references that keep a device until
- * its last user is gone. client.c adds and removes devices. qp.c and consumers
- * look them up.
+ * its last user is gone.
  */
 #include <linux/errno.h>
 

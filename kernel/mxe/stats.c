@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counters of a device, for `rdma statistic`. ib_core calls it. It adds up the
- * per-CPU counters that the macros in stats.h increment.
+ * Counters of a device, for `rdma statistic`: the sums of the per-CPU counters
+ * that the macros in stats.h increment.
  */
 #include <rdma/ib_verbs.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Builds packets for request.c, respond.c, ud.c and cnp.c. Gives them to the IP
- * layer one by one, or in GSO batches of one QP.
+ * Transmission of packets: memory and headers for them, and the way to the IP
+ * layer, one by one or in GSO batches of one QP.
  */
 #include <linux/ipv6.h>
 #include <linux/netdevice.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory that processes map: rings of queues, and device memory. cq.c,
- * qp_verbs.c, srq_verbs.c and dm.c allocate it. ib_core calls mxe_mmap(). It
- * calls vmalloc and the mmap entries of ib_core.
+ * Memory that processes map: rings of queues, and device memory. It is memory
+ * of vmalloc, and belongs to mmap entries of ib_core.
  */
 #include <linux/sched.h>
 #include <linux/slab.h>

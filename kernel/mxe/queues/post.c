@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The post verbs of kernel consumers. ib_core calls them. They put the requests
- * into the queues (wqe.c, rq.c) and run the requester (send.c), or in ERR the
- * flush of receive requests (recv.c).
+ * The post verbs of kernel consumers. They put the requests into the queues
+ * (wqe.c, rq.c) and run the requester (send.c), or in ERR the flush of receive
+ * requests (recv.c).
  */
 #include "mxe.h"
 #include "queues/post.h"
