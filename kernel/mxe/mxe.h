@@ -23,12 +23,14 @@
  *   qp->recv_lock > mw->lock > mxe_atomic_locks[]
  *   qp->recv_lock > lock of dev->srqs
  *   xrcd->lock > qp->recv_lock
- *   dct->lock > qp->recv_lock of a responder
+ *   qp->send_lock > dct->lock > qp->recv_lock of a responder
  *
  * A completion handler runs under notify_lock only, so it may post requests.
  * send_lock and recv_lock are taken with BHs disabled and are never held while
  * a consumer's handler runs. post_lock and cq->lock are taken with interrupts
  * disabled, because the verbs that take them may be called in that state.
+ * Adding a completion to the CQ of a process takes cq->lock with only BHs
+ * disabled, because no hard interrupt takes the lock of such a CQ.
  */
 #ifndef MXE_H
 #define MXE_H

@@ -250,7 +250,7 @@ static unsigned int mxe_early_demux_pre_routing(struct mxe_netns *mnet,
 		return NF_ACCEPT;
 	if (!skb_is_gso(skb))
 		return mxe_early_demux_take(mnet, skb, is_ipv4, false);
-	/* GSO batches out of line. */
+	/* Here is_gso is a constant, too, so that neither case tests it. */
 	return is_ipv4 ? mxe_early_demux_take_gso4(mnet, skb) :
 			 mxe_early_demux_take_gso6(mnet, skb);
 }
@@ -266,7 +266,7 @@ static __flatten unsigned int mxe_early_demux_hook4(void *priv, struct sk_buff *
 	return mxe_early_demux_pre_routing(priv, skb, true);
 }
 
-/* The same for IPv6. */
+/* The last hook of PRE_ROUTING of IPv6, flattened for the same reason. */
 static __flatten unsigned int mxe_early_demux_hook6(void *priv, struct sk_buff *skb,
 						    const struct nf_hook_state *state)
 {

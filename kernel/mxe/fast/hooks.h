@@ -20,7 +20,8 @@ struct mxe_netns;
  * control, a queueing discipline or XDP on the loopback netdev.
  *
  * Context: BHs disabled, RCU read-side section.
- * Return: true if there is any. False on kernels without netfilter.
+ * Return: true if there is any. A part that the kernel was built without, such
+ * as netfilter, is not tested.  All others are.
  */
 bool mxe_hooks_on_loopback(const struct mxe_netns *mnet, bool is_ipv4);
 
