@@ -66,7 +66,7 @@ enum mxe_dc_code {
 	MXE_DC_REFUSED		= 7,	/* path MTU or life exceeds the limit */
 };
 
-/* What a target knows of an initiator. */
+/* The knowledge of a target of one initiator. */
 struct mxe_dct_record {
 	bool known;
 	bool open;			/* the session has a responder */

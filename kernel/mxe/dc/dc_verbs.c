@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the QP verbs do differently for dynamically connected QPs. */
+/* The parts of the QP verbs that differ for dynamically connected QPs. */
 #include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <linux/string.h>

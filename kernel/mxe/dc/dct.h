@@ -89,7 +89,7 @@ void mxe_dct_destroy(struct mxe_qp *qp);
  */
 void mxe_dct_update(struct mxe_qp *qp);
 
-/* What a target has seen of its initiators. */
+/* Numbers that describe the initiators of a target. */
 struct mxe_dct_info {
 	u32 num_open;			/* sessions */
 	u32 num_known;			/* initiators, also those without one */

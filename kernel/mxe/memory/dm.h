@@ -33,7 +33,7 @@ struct ib_dm *mxe_alloc_dm(struct ib_device *ibdev, struct ib_ucontext *uctx,
 			   struct uverbs_attr_bundle *attrs);
 int mxe_dealloc_dm(struct ib_dm *ibdm, struct uverbs_attr_bundle *attrs);
 
-/* What mxe adds to UVERBS_OBJECT_DM: an attribute and a method. */
+/* The attribute and the method that mxe adds to UVERBS_OBJECT_DM. */
 extern const struct uapi_definition mxe_dm_defs[];
 
 #endif /* MXE_DM_H */

@@ -36,7 +36,12 @@ struct mxe_doorbell_file {
 	struct ib_ucontext *uctx;	/* owner of the QPs; NULL: dead */
 };
 
-/* Runs one slice of the tag operations of an SRQ.  As mxe_doorbell_ring(). */
+/*
+ * Runs one slice of the tag operations of an SRQ. Returns 1 if operations
+ * remain, 0, or a negative errno.
+ *
+ * Context: BHs disabled.
+ */
 static int mxe_doorbell_ring_tm(struct mxe_dev *dev, const struct ib_ucontext *uctx,
 				struct mxe_doorbell db)
 {

@@ -118,7 +118,7 @@ struct mxe_qp_pending_event {
 	enum ib_event_type type;
 };
 
-/* In the order in which these are reported. */
+/* Events of a QP are reported in this order. */
 static const struct mxe_qp_pending_event mxe_qp_events[] = {
 	{ MXE_PENDING_EV_COMM_EST, IB_EVENT_COMM_EST },
 	{ MXE_PENDING_EV_SQ_DRAINED, IB_EVENT_SQ_DRAINED },
@@ -128,7 +128,7 @@ static const struct mxe_qp_pending_event mxe_qp_events[] = {
 	{ MXE_PENDING_EV_LAST_WQE, IB_EVENT_QP_LAST_WQE_REACHED },
 };
 
-/* The same for events of the SRQ. */
+/* Events of the SRQ of a QP are reported in this order. */
 static const struct mxe_qp_pending_event mxe_qp_srq_events[] = {
 	{ MXE_PENDING_EV_SRQ_LIMIT, IB_EVENT_SRQ_LIMIT_REACHED },
 	{ MXE_PENDING_EV_SRQ_ERR, IB_EVENT_SRQ_ERR },

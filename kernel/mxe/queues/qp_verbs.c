@@ -685,7 +685,10 @@ static bool mxe_qp_flush_send(struct mxe_qp *qp, enum ib_qp_state state)
 	return more;
 }
 
-/* The same for the receive queue in ERR. */
+/*
+ * Flushes a slice of the receive queue if the QP is in ERR. Returns true if
+ * requests remain.
+ */
 static bool mxe_qp_flush_recv(struct mxe_qp *qp)
 {
 	bool more;

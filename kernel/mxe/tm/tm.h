@@ -98,7 +98,7 @@ struct mxe_tm {
 /* Entries of a list that are looked at, and compared, for a unit. */
 #define MXE_TM_STEPS_PER_UNIT	256
 
-/* What a message to a tag-matching SRQ turned out to be. */
+/* The kinds of messages to a tag-matching SRQ. */
 enum mxe_tm_kind {
 	MXE_TM_NONE,			/* not decided yet, or no SEND */
 	MXE_TM_NO_TAG,			/* not subject to matching */
