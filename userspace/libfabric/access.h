@@ -11,7 +11,7 @@ struct mxefi_ep;
 struct mxefi_op;
 struct mxefi_wr;
 
-/* What an operation does at the target. */
+/* The effects of an operation at the target. */
 struct mxefi_access {
 	bool reads, writes;
 	bool has_data;			/* remote CQ data */
@@ -23,13 +23,13 @@ struct mxefi_access {
 };
 
 /**
- * mxefi_access_setup() - Prepares an endpoint to learn of accesses.
+ * mxefi_access_setup() - Prepare an endpoint to learn of accesses.
  * @ep: endpoint
  */
 void mxefi_access_setup(struct mxefi_ep *ep);
 
 /**
- * mxefi_access_add() - Makes the requests that tell the target of an operation.
+ * mxefi_access_add() - Make the requests that tell the target of an operation.
  * @op: operation, whose other requests were made
  * @access: its accesses at the target
  * @tail: where its last request has its pointer to the next one

@@ -23,7 +23,7 @@ struct mxefi_resolver {
 };
 
 /**
- * mxefi_ah_attr() - The path to a host.
+ * mxefi_ah_attr() - Get the path to a host.
  * @dom: domain
  * @gid: GID of the host
  *
@@ -33,7 +33,7 @@ struct ibv_ah_attr mxefi_ah_attr(const struct mxefi_domain *dom,
 				 const uint8_t gid[16]);
 
 /**
- * mxefi_ah_new() - Allocates an address handle, but does not create it yet.
+ * mxefi_ah_new() - Allocate an address handle, but do not create it yet.
  * @dom: domain
  * @gid: GID of the host
  * @ready: called with the lock of the domain each time it has been created
@@ -45,7 +45,7 @@ struct mxefi_ah *mxefi_ah_new(struct mxefi_domain *dom, const uint8_t gid[16],
 			      void (*ready)(void *arg), void *arg);
 
 /**
- * mxefi_ah_get() - Returns an address handle, or starts to create it.
+ * mxefi_ah_get() - Return an address handle, or start to create it.
  * @ah: address handle
  *
  * Does nothing for some time after a failure.
@@ -55,7 +55,7 @@ struct mxefi_ah *mxefi_ah_new(struct mxefi_domain *dom, const uint8_t gid[16],
 struct ibv_ah *mxefi_ah_get(struct mxefi_ah *ah);
 
 /**
- * mxefi_ah_refresh() - Creates an address handle anew, unless it is fresh.
+ * mxefi_ah_refresh() - Create an address handle anew, unless it is fresh.
  * @ah: address handle
  *
  * The kernel resolves the address again when it connects a queue pair, and
@@ -66,13 +66,13 @@ struct ibv_ah *mxefi_ah_get(struct mxefi_ah *ah);
 bool mxefi_ah_refresh(struct mxefi_ah *ah);
 
 /**
- * mxefi_ah_free() - Destroys an address handle.
+ * mxefi_ah_free() - Destroy an address handle.
  * @ah: address handle, or NULL
  */
 void mxefi_ah_free(struct mxefi_ah *ah);
 
 /**
- * mxefi_ah_stop() - Ends the threads of a domain. Takes the lock itself.
+ * mxefi_ah_stop() - End the threads of a domain. Takes the lock itself.
  * @dom: domain whose address handles have been freed
  */
 void mxefi_ah_stop(struct mxefi_domain *dom);

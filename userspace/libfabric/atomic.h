@@ -15,7 +15,7 @@ struct mxefi_report;
 extern struct fi_ops_atomic mxefi_atomic_ops;
 
 /**
- * mxefi_atomic_start() - Starts an atomic.
+ * mxefi_atomic_start() - Start an atomic.
  * @by: endpoint or context with the call
  * @form: form of the call
  * @args: the call

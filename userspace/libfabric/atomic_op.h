@@ -59,7 +59,7 @@ extern const struct mxefi_type mxefi_types[MXEFI_NUM_TYPES];
 extern const uint8_t mxefi_op_classes[MXEFI_COMPARE + 1][MXEFI_NUM_OPS];
 
 /**
- * mxefi_type_size() - The size of an element.
+ * mxefi_type_size() - Get the size of an element.
  * @type: datatype
  *
  * Return: the size in bytes, or 0 if there is no such datatype.
@@ -70,7 +70,7 @@ static inline size_t mxefi_type_size(enum fi_datatype type)
 }
 
 /**
- * mxefi_type_align() - The alignment that the device needs for an element.
+ * mxefi_type_align() - Get the alignment that the device needs for an element.
  * @type: datatype that exists
  *
  * Return: the alignment in bytes.
@@ -83,7 +83,7 @@ static inline size_t mxefi_type_align(enum fi_datatype type)
 }
 
 /**
- * mxefi_type_is_integer() - True if a datatype is an integer.
+ * mxefi_type_is_integer() - Check whether a datatype is an integer.
  * @type: datatype that exists
  *
  * Return: true if it is.
@@ -94,7 +94,7 @@ static inline bool mxefi_type_is_integer(enum fi_datatype type)
 }
 
 /**
- * mxefi_type_mask() - The bytes of an element that hold its value.
+ * mxefi_type_mask() - Find the bytes of an element that hold its value.
  * @type: datatype
  * @mask: bytes of the value become 0xff, those of padding 0. A long double of
  *	x86 has 10 bytes of value and 6 of padding.
@@ -102,7 +102,7 @@ static inline bool mxefi_type_is_integer(enum fi_datatype type)
 void mxefi_type_mask(enum fi_datatype type, uint8_t *mask);
 
 /**
- * mxefi_op_valid() - The operations that fi_atomic(3) defines.
+ * mxefi_op_valid() - Check whether fi_atomic(3) defines an operation.
  * @form: form of the call
  * @op: operation
  * @type: datatype
@@ -118,7 +118,7 @@ static inline bool mxefi_op_valid(enum mxefi_form form, enum fi_op op,
 }
 
 /**
- * mxefi_op_apply() - Computes the value after an operation.
+ * mxefi_op_apply() - Compute the value after an operation.
  * @op: operation
  * @type: datatype
  * @src: operand; unused by FI_ATOMIC_READ

@@ -40,7 +40,7 @@ struct mxefi_unit {
 };
 
 /**
- * mxefi_unit_plan() - Plans a unit of the first elements of an array.
+ * mxefi_unit_plan() - Plan a unit of the first elements of an array.
  * @unit: filled in
  * @sizes: bit n is set if the device has masked atomics of 2^n bytes
  * @op: operation
@@ -58,7 +58,7 @@ size_t mxefi_unit_plan(struct mxefi_unit *unit, uint64_t sizes, enum fi_op op,
 		       const void *src, const void *cmp);
 
 /**
- * mxefi_unit_step() - Evaluates what an atomic of a MXEFI_UNIT_LOOP returned.
+ * mxefi_unit_step() - Evaluate what an atomic of a MXEFI_UNIT_LOOP returned.
  * @unit: unit, which gets the operands of the next compare-and-swap
  * @op: operation
  * @type: datatype
@@ -70,7 +70,7 @@ bool mxefi_unit_step(struct mxefi_unit *unit, enum fi_op op,
 		     enum fi_datatype type, const uint8_t *old);
 
 /**
- * mxefi_unit_exact() - True if words contain nothing but elements.
+ * mxefi_unit_exact() - Check whether words contain nothing but elements.
  * @sizes: bit n is set if the device has masked atomics of 2^n bytes
  *
  * Return: false if the word of an element of 1 or 2 bytes is larger than it.
@@ -78,7 +78,7 @@ bool mxefi_unit_step(struct mxefi_unit *unit, enum fi_op op,
 bool mxefi_unit_exact(uint64_t sizes);
 
 /**
- * mxefi_unit_possible() - True if these masked atomics can execute a datatype.
+ * mxefi_unit_possible() - Check whether masked atomics can execute a datatype.
  * @sizes: bit n is set if the device has masked atomics of 2^n bytes
  * @type: datatype
  *

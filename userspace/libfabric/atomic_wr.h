@@ -11,7 +11,7 @@ struct mxefi_unit;
 struct mxefi_wr;
 
 /**
- * mxefi_atomic_wr() - Makes the request of a unit.
+ * mxefi_atomic_wr() - Make the request of a unit.
  * @op: operation, which gets a reference
  * @unit: unit of the operation
  * @key: key of the memory region at the target

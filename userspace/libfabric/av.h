@@ -23,7 +23,7 @@ int mxefi_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
 		  struct fid_av **av, void *context);
 
 /**
- * mxefi_av_get() - Looks an address up.
+ * mxefi_av_get() - Look an address up.
  * @av: address vector
  * @fi_addr: address of libfabric
  *
@@ -32,7 +32,7 @@ int mxefi_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
 const struct mxefi_addr *mxefi_av_get(struct mxefi_av *av, fi_addr_t fi_addr);
 
 /**
- * mxefi_av_find() - Finds the first place of an address.
+ * mxefi_av_find() - Find the first place of an address.
  * @av: address vector
  * @addr: address
  *

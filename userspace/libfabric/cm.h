@@ -11,7 +11,7 @@ struct mxefi_addr;
 extern struct fi_ops_cm mxefi_cm_ops;
 
 /**
- * mxefi_copy_addr() - Copies an address for the program.
+ * mxefi_copy_addr() - Copy an address for the program.
  * @from: address
  * @addr: where it is copied, as far as there is room
  * @len: room in bytes; becomes the length of an address

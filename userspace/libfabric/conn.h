@@ -23,7 +23,7 @@ enum mxefi_conn_state {
 	MXEFI_CONN_BROKEN,	/* requests fail */
 };
 
-/* What differs between the transports of connections. */
+/* A transport of connections: RC or DC. */
 struct mxefi_transport {
 	struct mxefi_channel channel;
 	/* The peer notices the end of a connection only by a hello. */
@@ -92,7 +92,7 @@ static inline struct mxefi_conn *to_conn(struct mxefi_peer *peer)
 }
 
 /**
- * mxefi_conn_by_qpn() - Finds the connection of a queue pair.
+ * mxefi_conn_by_qpn() - Find the connection of a queue pair.
  * @ep: endpoint
  * @qpn: number of a queue pair
  *
@@ -101,7 +101,7 @@ static inline struct mxefi_conn *to_conn(struct mxefi_peer *peer)
 struct mxefi_conn *mxefi_conn_by_qpn(struct mxefi_ep *ep, uint32_t qpn);
 
 /**
- * mxefi_conn_by_token() - Finds the connection that a message over DC names.
+ * mxefi_conn_by_token() - Find the connection that a message over DC names.
  * @ep: endpoint
  * @token: token of the message, which only the peer knows
  *
@@ -110,7 +110,7 @@ struct mxefi_conn *mxefi_conn_by_qpn(struct mxefi_ep *ep, uint32_t qpn);
 struct mxefi_conn *mxefi_conn_by_token(struct mxefi_ep *ep, uint64_t token);
 
 /**
- * mxefi_conn_set_transport() - Chooses the transport.
+ * mxefi_conn_set_transport() - Choose the transport.
  * @conn: idle connection
  * @transport: transport
  */
@@ -118,7 +118,7 @@ void mxefi_conn_set_transport(struct mxefi_conn *conn,
 			      const struct mxefi_transport *transport);
 
 /**
- * mxefi_conn_open() - Opens an idle connection.
+ * mxefi_conn_open() - Open an idle connection.
  * @conn: connection
  *
  * Return: 0, or a negative error of libfabric.
@@ -126,7 +126,7 @@ void mxefi_conn_set_transport(struct mxefi_conn *conn,
 int mxefi_conn_open(struct mxefi_conn *conn);
 
 /**
- * mxefi_conn_connect() - Connects to the peer of a hello.
+ * mxefi_conn_connect() - Connect to the peer of a hello.
  * @conn: open connection
  * @hello: hello of the peer
  *
@@ -136,19 +136,19 @@ int mxefi_conn_connect(struct mxefi_conn *conn,
 		       const struct mxefi_hello *hello);
 
 /**
- * mxefi_conn_make_idle() - Closes a connection, which can be opened again.
+ * mxefi_conn_make_idle() - Close a connection, which can be opened again.
  * @conn: open or broken connection without requests in flight
  */
 void mxefi_conn_make_idle(struct mxefi_conn *conn);
 
 /**
- * mxefi_conn_confirm() - Notes that the peer accepts requests.
+ * mxefi_conn_confirm() - Note that the peer accepts requests.
  * @conn: connection
  */
 void mxefi_conn_confirm(struct mxefi_conn *conn);
 
 /**
- * mxefi_conn_is_guest() - True if a hello alone has made a connection.
+ * mxefi_conn_is_guest() - Check whether a hello alone has made a connection.
  * @conn: connection
  *
  * Return: true if the program has not used it and the peer has not confirmed.
@@ -156,13 +156,13 @@ void mxefi_conn_confirm(struct mxefi_conn *conn);
 bool mxefi_conn_is_guest(const struct mxefi_conn *conn);
 
 /**
- * mxefi_conn_use() - Notes that the program refers to a connection.
+ * mxefi_conn_use() - Note that the program refers to a connection.
  * @conn: connection
  */
 void mxefi_conn_use(struct mxefi_conn *conn);
 
 /**
- * mxefi_conn_find() - Finds the connection to a peer.
+ * mxefi_conn_find() - Find the connection to a peer.
  * @ep: endpoint of type FI_EP_RDM
  * @addr: address of the peer
  *
@@ -172,7 +172,7 @@ struct mxefi_conn *mxefi_conn_find(struct mxefi_ep *ep,
 				   const struct mxefi_addr *addr);
 
 /**
- * mxefi_conn_add() - Adds an idle connection.
+ * mxefi_conn_add() - Add an idle connection.
  * @ep: endpoint
  * @addr: address of the peer
  * @transport: its transport
@@ -184,7 +184,7 @@ struct mxefi_conn *mxefi_conn_add(struct mxefi_ep *ep,
 				  const struct mxefi_transport *transport);
 
 /**
- * mxefi_conn_set_addr() - Sets the address of the peer.
+ * mxefi_conn_set_addr() - Set the address of the peer.
  * @conn: connection of an endpoint of type FI_EP_MSG
  * @addr: address
  *
@@ -193,19 +193,19 @@ struct mxefi_conn *mxefi_conn_add(struct mxefi_ep *ep,
 int mxefi_conn_set_addr(struct mxefi_conn *conn, const struct mxefi_addr *addr);
 
 /**
- * mxefi_conn_free() - Frees an idle connection that nothing refers to.
+ * mxefi_conn_free() - Free an idle connection that nothing refers to.
  * @conn: connection of an endpoint of type FI_EP_RDM
  */
 void mxefi_conn_free(struct mxefi_conn *conn);
 
 /**
- * mxefi_conn_shutdown() - Closes a connection after the requests before.
+ * mxefi_conn_shutdown() - Close a connection after the requests before.
  * @conn: connection
  */
 void mxefi_conn_shutdown(struct mxefi_conn *conn);
 
 /**
- * mxefi_conn_is_current() - True if a connection has not failed since.
+ * mxefi_conn_is_current() - Check whether a connection has not failed since.
  * @conn: connection
  * @epoch: its epoch at an earlier time
  *
@@ -214,20 +214,20 @@ void mxefi_conn_shutdown(struct mxefi_conn *conn);
 bool mxefi_conn_is_current(const struct mxefi_conn *conn, uint32_t epoch);
 
 /**
- * mxefi_conn_abort() - Breaks a connection.
+ * mxefi_conn_abort() - Break a connection.
  * @conn: connection
  * @err: errno of libfabric
  */
 void mxefi_conn_abort(struct mxefi_conn *conn, int err);
 
 /**
- * mxefi_conn_queued() - The queued() of the channels of connections.
+ * mxefi_conn_queued() - Implement queued() of the channels of connections.
  * @peer: peer
  */
 void mxefi_conn_queued(struct mxefi_peer *peer);
 
 /**
- * mxefi_conn_wr_complete() - Completes a request that no operation has.
+ * mxefi_conn_wr_complete() - Complete a request that no operation has.
  * @wr: request of a connection
  * @err: errno of libfabric, or 0
  *
@@ -239,7 +239,7 @@ void mxefi_conn_queued(struct mxefi_peer *peer);
 bool mxefi_conn_wr_complete(struct mxefi_wr *wr, int err);
 
 /**
- * mxefi_conn_send() - Sends a message that no operation has.
+ * mxefi_conn_send() - Send a message that no operation has.
  * @conn: connection
  * @epoch: its epoch when the peer began to wait for the message
  * @msg: message
@@ -254,10 +254,10 @@ void mxefi_conn_send(struct mxefi_conn *conn, uint32_t epoch,
 		     const struct mxefi_msg *msg, const void *data, size_t len);
 
 /**
- * mxefi_conn_retry() - Continues what waits until a request is free.
+ * mxefi_conn_retry() - Continue what waits until a request is free.
  * @ep: endpoint
  *
- * What waits for a connection that has failed ends.
+ * Answers and receives that wait for a failed connection end.
  */
 void mxefi_conn_retry(struct mxefi_ep *ep);
 

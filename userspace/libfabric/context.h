@@ -38,7 +38,7 @@ struct mxefi_rx {
 	struct mxefi_srx *srx;
 };
 
-/* What programs name: an endpoint, a context of one, or an alias of either. */
+/* A struct fid_ep: an endpoint, a context of one, or an alias of either. */
 struct mxefi_handle {
 	struct fid_ep fid;
 	struct mxefi_ep *ep;		/* NULL: a shared receive context */
@@ -69,7 +69,7 @@ static inline struct mxefi_ep *fid_to_ep(struct fid *fid)
 }
 
 /**
- * mxefi_context_bind_cq() - Binds a completion queue.
+ * mxefi_context_bind_cq() - Bind a completion queue.
  * @handle: endpoint or context
  * @cq: completion queue
  * @flags: flags of fi_ep_bind()
@@ -80,7 +80,7 @@ int mxefi_context_bind_cq(struct mxefi_handle *handle, struct mxefi_cq *cq,
 			  uint64_t flags);
 
 /**
- * mxefi_context_bind_cntr() - Binds a counter.
+ * mxefi_context_bind_cntr() - Bind a counter.
  * @handle: endpoint or context
  * @cntr: counter
  * @flags: flags of fi_ep_bind()
@@ -91,14 +91,14 @@ int mxefi_context_bind_cntr(struct mxefi_handle *handle,
 			    struct mxefi_cntr *cntr, uint64_t flags);
 
 /**
- * mxefi_context_release() - Releases the queues and counters of contexts.
+ * mxefi_context_release() - Release the queues and counters of contexts.
  * @tx: transmit context, or NULL
  * @rx: receive context, or NULL
  */
 void mxefi_context_release(struct mxefi_tx *tx, struct mxefi_rx *rx);
 
 /**
- * mxefi_context_cntr() - Finds the counter of operations of a kind.
+ * mxefi_context_cntr() - Find the counter of operations of a kind.
  * @handle: endpoint or context
  * @completion_flags: flags of their completions
  *

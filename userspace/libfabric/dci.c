@@ -46,7 +46,7 @@ struct dc_host {
 	uint64_t since_ms;	/* requests wait for it; 0: none */
 };
 
-/* What a peer needs to be reached over DC. */
+/* The state of a peer that is reached over DC. */
 struct mxefi_dc {
 	struct mxefi_peer *peer;
 	struct mxefi_dc *next;
@@ -803,7 +803,7 @@ static void close_qp(struct dci *dci)
 		mxefi_progress(dom);
 	end_flushed(dci, FI_ECANCELED);
 	ibv_destroy_qp(dci->qp);
-	/* What it has completed before, and what it will never complete. */
+	/* Handle the requests that it has completed, then end the others. */
 	mxefi_progress(dom);
 	while (dci->posted)
 		mxefi_wr_end(take_sent(dci), FI_ECANCELED);

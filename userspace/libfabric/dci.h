@@ -11,7 +11,7 @@ struct mxefi_peer;
 struct mxefi_wr;
 
 /**
- * mxefi_dci_open() - Creates the DC initiators of an endpoint.
+ * mxefi_dci_open() - Create the DC initiators of an endpoint.
  * @ep: endpoint
  *
  * Return: 0, or a negative error of libfabric.
@@ -19,19 +19,19 @@ struct mxefi_wr;
 int mxefi_dci_open(struct mxefi_ep *ep);
 
 /**
- * mxefi_dci_close() - Ends all requests and destroys the DC initiators.
+ * mxefi_dci_close() - End all requests and destroy the DC initiators.
  * @ep: endpoint, which is closing or has no requests
  */
 void mxefi_dci_close(struct mxefi_ep *ep);
 
 /**
- * mxefi_dci_end_all() - Ends all requests, because the device was removed.
+ * mxefi_dci_end_all() - End all requests, because the device was removed.
  * @ep: endpoint, which need not have initiators
  */
 void mxefi_dci_end_all(struct mxefi_ep *ep);
 
 /**
- * mxefi_dci_is_sending() - Checks whether DC requests are in flight.
+ * mxefi_dci_is_sending() - Check whether DC requests are in flight.
  * @ep: endpoint
  *
  * Return: true if some are, or wait for it.
@@ -39,7 +39,7 @@ void mxefi_dci_end_all(struct mxefi_ep *ep);
 bool mxefi_dci_is_sending(const struct mxefi_ep *ep);
 
 /**
- * mxefi_dci_may_use() - Checks whether an endpoint may use DC.
+ * mxefi_dci_may_use() - Check whether an endpoint may use DC.
  * @ep: endpoint
  *
  * Return: true if it may.
@@ -47,7 +47,7 @@ bool mxefi_dci_is_sending(const struct mxefi_ep *ep);
 bool mxefi_dci_may_use(const struct mxefi_ep *ep);
 
 /**
- * mxefi_dci_reaches() - Checks whether an endpoint can use DC to an address.
+ * mxefi_dci_reaches() - Check whether an endpoint can use DC to an address.
  * @ep: endpoint
  * @addr: address
  *
@@ -57,7 +57,7 @@ bool mxefi_dci_reaches(const struct mxefi_ep *ep,
 		       const struct mxefi_addr *addr);
 
 /**
- * mxefi_dci_is_mutual() - Checks whether two endpoints can use DC both ways.
+ * mxefi_dci_is_mutual() - Check whether two endpoints can use DC both ways.
  * @ep: endpoint
  * @addr: address of the other one
  *
@@ -67,7 +67,7 @@ bool mxefi_dci_is_mutual(const struct mxefi_ep *ep,
 			 const struct mxefi_addr *addr);
 
 /**
- * mxefi_dci_attach() - Lets the initiators serve a peer.
+ * mxefi_dci_attach() - Let the initiators serve a peer.
  * @peer: peer of an endpoint with initiators, whose address has a DC target
  *
  * Return: 0 or -FI_ENOMEM.
@@ -75,13 +75,13 @@ bool mxefi_dci_is_mutual(const struct mxefi_ep *ep,
 int mxefi_dci_attach(struct mxefi_peer *peer);
 
 /**
- * mxefi_dci_detach() - Undoes mxefi_dci_attach().
+ * mxefi_dci_detach() - Undo mxefi_dci_attach().
  * @peer: peer that is drained, or is not attached
  */
 void mxefi_dci_detach(struct mxefi_peer *peer);
 
 /**
- * mxefi_dci_is_resolved() - True if requests need not wait for the address.
+ * mxefi_dci_is_resolved() - Check whether the address of a peer is resolved.
  * @peer: peer
  *
  * Return: true if the address of the peer's host is resolved. If not, this
@@ -91,7 +91,7 @@ void mxefi_dci_detach(struct mxefi_peer *peer);
 bool mxefi_dci_is_resolved(const struct mxefi_peer *peer);
 
 /**
- * mxefi_dci_ready() - The ready() of channels over DC.
+ * mxefi_dci_ready() - Implement ready() of channels over DC.
  * @peer: peer
  *
  * Return: true if a request can be posted now.
@@ -99,7 +99,7 @@ bool mxefi_dci_is_resolved(const struct mxefi_peer *peer);
 bool mxefi_dci_ready(struct mxefi_peer *peer);
 
 /**
- * mxefi_dci_post() - The post() of channels over DC.
+ * mxefi_dci_post() - Implement post() of channels over DC.
  * @wr: request
  *
  * Return: 0, or an error and it is not posted.
@@ -107,13 +107,13 @@ bool mxefi_dci_ready(struct mxefi_peer *peer);
 int mxefi_dci_post(struct mxefi_wr *wr);
 
 /**
- * mxefi_dci_withdraw() - Forgets that a peer waits for room.
+ * mxefi_dci_withdraw() - Forget that a peer waits for room.
  * @peer: peer without requests that are queued
  */
 void mxefi_dci_withdraw(struct mxefi_peer *peer);
 
 /**
- * mxefi_dci_is_drained() - True if a peer has no requests in flight.
+ * mxefi_dci_is_drained() - Check whether a peer has no requests in flight.
  * @peer: peer
  *
  * Return: true if none is in flight or is to be posted again.
@@ -121,7 +121,7 @@ void mxefi_dci_withdraw(struct mxefi_peer *peer);
 bool mxefi_dci_is_drained(const struct mxefi_peer *peer);
 
 /**
- * mxefi_dci_find() - Finds a peer with a DC target and without a connection.
+ * mxefi_dci_find() - Find a peer with a DC target and without a connection.
  * @ep: endpoint
  * @addr: address with the target
  *
@@ -131,7 +131,7 @@ struct mxefi_peer *mxefi_dci_find(struct mxefi_ep *ep,
 				  const struct mxefi_addr *addr);
 
 /**
- * mxefi_dci_add() - Adds such a peer.
+ * mxefi_dci_add() - Add such a peer.
  * @ep: endpoint with initiators
  * @addr: address with the target
  *

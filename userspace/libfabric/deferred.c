@@ -26,7 +26,7 @@
 
 struct mxefi_deferred {
 	struct mxefi_trigger trigger;
-	/* What cancels it: struct fi_deferred_work, or the context. */
+	/* Key to cancel it: struct fi_deferred_work, or the context. */
 	const void *id;
 	bool is_deferred;
 	enum fi_op_type type;
@@ -35,7 +35,7 @@ struct mxefi_deferred {
 	struct mxefi_cntr *cntr;	/* of the completion, or NULL; held */
 	uint64_t value;
 	struct mxefi_call call;
-	/* What the call refers to. */
+	/* Copies of the arrays that the call refers to. */
 	struct iovec iov[MXEFI_IOV_LIMIT];
 	void *desc[MXEFI_IOV_LIMIT];
 	struct fi_rma_iov rma_iov[MXEFI_IOV_LIMIT];

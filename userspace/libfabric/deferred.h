@@ -27,19 +27,19 @@ struct mxefi_call {
 };
 
 /**
- * mxefi_deferred_setup() - Prepares an endpoint for calls with FI_TRIGGER.
+ * mxefi_deferred_setup() - Prepare an endpoint for calls with FI_TRIGGER.
  * @ep: endpoint
  */
 void mxefi_deferred_setup(struct mxefi_ep *ep);
 
 /**
- * mxefi_deferred_setup_domain() - Prepares a domain for deferred work.
+ * mxefi_deferred_setup_domain() - Prepare a domain for deferred work.
  * @dom: domain
  */
 void mxefi_deferred_setup_domain(struct mxefi_domain *dom);
 
 /**
- * mxefi_deferred_control() - Queues or cancels deferred work. Takes the lock.
+ * mxefi_deferred_control() - Queue or cancel deferred work. Takes the lock.
  * @dom: domain
  * @command: FI_QUEUE_WORK, FI_CANCEL_WORK or FI_FLUSH_WORK
  * @work: work; for FI_FLUSH_WORK, NULL
@@ -50,7 +50,7 @@ int mxefi_deferred_control(struct mxefi_domain *dom, int command,
 			   struct fi_deferred_work *work);
 
 /**
- * mxefi_deferred_cancel() - Cancels a call that waits for its trigger.
+ * mxefi_deferred_cancel() - Cancel a call that waits for its trigger.
  * @ep: endpoint
  * @context: context of the call
  *
@@ -59,7 +59,7 @@ int mxefi_deferred_control(struct mxefi_domain *dom, int command,
 ssize_t mxefi_deferred_cancel(struct mxefi_ep *ep, const void *context);
 
 /**
- * mxefi_deferred_forget() - Drops the calls of an endpoint that is closed.
+ * mxefi_deferred_forget() - Drop the calls of an endpoint that is closed.
  * @ep: endpoint
  */
 void mxefi_deferred_forget(struct mxefi_ep *ep);

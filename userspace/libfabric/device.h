@@ -20,7 +20,7 @@ struct mxefi_device {
 };
 
 /**
- * mxefi_device_open() - Opens a device for the provider.
+ * mxefi_device_open() - Open a device for the provider.
  * @dev: filled in
  * @device: device of libibverbs
  *
@@ -31,7 +31,7 @@ struct mxefi_device {
 int mxefi_device_open(struct mxefi_device *dev, struct ibv_device *device);
 
 /**
- * mxefi_device_gid_is_v4() - True if a GID is an IPv4 address.
+ * mxefi_device_gid_is_v4() - Check whether a GID is an IPv4 address.
  * @gid: GID
  *
  * Return: true if it is; the address is in the last 4 bytes.
@@ -39,7 +39,7 @@ int mxefi_device_open(struct mxefi_device *dev, struct ibv_device *device);
 bool mxefi_device_gid_is_v4(const uint8_t gid[16]);
 
 /**
- * mxefi_device_ask_atomics() - Asks for masked atomics of all sizes.
+ * mxefi_device_ask_atomics() - Ask for masked atomics of all sizes.
  * @dev: device, which may have none
  * @attr: attributes of a queue pair that is to be created
  */
@@ -47,7 +47,7 @@ void mxefi_device_ask_atomics(const struct mxefi_device *dev,
 			      struct ibv_exp_qp_init_attr *attr);
 
 /**
- * mxefi_device_close() - Closes a device.
+ * mxefi_device_close() - Close a device.
  * @dev: device
  */
 void mxefi_device_close(struct mxefi_device *dev);

@@ -118,7 +118,7 @@ struct mxefi_ep {
 };
 
 /**
- * mxefi_ep_is_one_sided() - True if an endpoint has RMA or atomics only.
+ * mxefi_ep_is_one_sided() - Check whether an endpoint has RMA or atomics only.
  * @ep: endpoint
  *
  * Return: true if it is of type FI_EP_RDM and has no messages.

@@ -35,14 +35,14 @@ int mxefi_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 		  struct fid_eq **eq, void *context);
 
 /**
- * mxefi_eq_alloc() - Allocates an event, so that it cannot be lost later.
+ * mxefi_eq_alloc() - Allocate an event, so that it cannot be lost later.
  *
  * Return: the event, which free() frees, or NULL if memory is short.
  */
 struct mxefi_event *mxefi_eq_alloc(void);
 
 /**
- * mxefi_eq_push_request() - Adds a request for a connection.
+ * mxefi_eq_push_request() - Add a request for a connection.
  * @eq: event queue
  * @fid: passive endpoint
  * @info: info with the handle, which the event owns
@@ -56,7 +56,7 @@ int mxefi_eq_push_request(struct mxefi_eq *eq, struct fid *fid,
 			  struct fi_info *info, const void *data, size_t len);
 
 /**
- * mxefi_eq_push() - Adds an event of a connection.
+ * mxefi_eq_push() - Add an event of a connection.
  * @eq: event queue
  * @event: from mxefi_eq_alloc(); the queue owns it
  * @type: FI_CONNECTED or FI_SHUTDOWN
@@ -69,7 +69,7 @@ void mxefi_eq_push(struct mxefi_eq *eq, struct mxefi_event *event,
 		   size_t len);
 
 /**
- * mxefi_eq_push_err() - Adds an error event.
+ * mxefi_eq_push_err() - Add an error event.
  * @eq: event queue
  * @event: from mxefi_eq_alloc(); the queue owns it
  * @fid: endpoint
@@ -81,20 +81,20 @@ void mxefi_eq_push_err(struct mxefi_eq *eq, struct mxefi_event *event,
 		       struct fid *fid, int err, const void *data, size_t len);
 
 /**
- * mxefi_eq_hold() - Counts an object that reports to an event queue.
+ * mxefi_eq_hold() - Count an object that reports to an event queue.
  * @eq: event queue
  */
 void mxefi_eq_hold(struct mxefi_eq *eq);
 
 /**
- * mxefi_eq_forget() - Drops the events of an object, and stops counting it.
+ * mxefi_eq_forget() - Drop the events of an object, and stop counting it.
  * @eq: event queue
  * @fid: object
  */
 void mxefi_eq_forget(struct mxefi_eq *eq, const struct fid *fid);
 
 /**
- * mxefi_eq_empty() - Checks whether there is no event.
+ * mxefi_eq_empty() - Check whether there is no event.
  * @eq: event queue
  *
  * Return: true if there is none.

@@ -14,7 +14,7 @@ struct mxefi_fabric {
 };
 
 /**
- * mxefi_fabric_is_old() - True if a program uses the API before 1.5.
+ * mxefi_fabric_is_old() - Check whether a program uses the API before 1.5.
  * @fabric: fabric
  *
  * Its error entries have no member err_data_size for the size of a buffer.
@@ -28,7 +28,7 @@ static inline bool mxefi_fabric_is_old(const struct mxefi_fabric *fabric)
 }
 
 /**
- * mxefi_fabric_hold() - Counts an object of a fabric.
+ * mxefi_fabric_hold() - Count an object of a fabric.
  * @fabric: fabric that a program has opened
  *
  * Return: the fabric, for mxefi_fabric_release().
@@ -43,7 +43,7 @@ static inline struct mxefi_fabric *mxefi_fabric_hold(struct fid_fabric *fabric)
 }
 
 /**
- * mxefi_fabric_release() - Stops counting an object.
+ * mxefi_fabric_release() - Stop counting an object.
  * @fabric: fabric
  */
 static inline void mxefi_fabric_release(struct mxefi_fabric *fabric)

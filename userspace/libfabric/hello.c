@@ -385,7 +385,7 @@ static void end_all(struct mxefi_ep *ep)
 	mxefi_dci_end_all(ep);
 	mxefi_wr_flush(ep, IBV_WC_FATAL_ERR);
 	mxefi_conn_retry(ep);
-	/* What waited for these, or for the end of a broken connection. */
+	/* Requests that waited for these or for a broken connection fail. */
 	for (conn = ep->conns; conn; conn = conn->next)
 		mxefi_peer_fail_pending(&conn->peer, FI_ENODEV);
 	ep->on_removed(ep);

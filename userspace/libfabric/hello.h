@@ -10,13 +10,13 @@ struct mxefi_ep;
 struct mxefi_hello;
 
 /**
- * mxefi_hello_setup() - Sets the functions that connect an endpoint.
+ * mxefi_hello_setup() - Set the functions that connect an endpoint.
  * @ep: endpoint
  */
 void mxefi_hello_setup(struct mxefi_ep *ep);
 
 /**
- * mxefi_hello_start() - Connects an endpoint of type FI_EP_MSG.
+ * mxefi_hello_start() - Connect an endpoint of type FI_EP_MSG.
  * @ep: endpoint
  * @peer: address of a passive endpoint, or of the endpoint that has asked
  * @request: hello that is accepted, or NULL

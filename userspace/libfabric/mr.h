@@ -12,7 +12,7 @@ struct mxefi_domain;
 extern struct fi_ops_mr mxefi_mr_ops;
 
 /**
- * mxefi_mr_count() - Counts an access of a peer, if the region has counters.
+ * mxefi_mr_count() - Count an access of a peer, if the region has counters.
  * @dom: domain
  * @rkey: key of the region, which need not exist
  * @reads: the peer has read it

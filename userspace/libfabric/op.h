@@ -60,7 +60,7 @@ struct mxefi_op {
 };
 
 /**
- * mxefi_op_setup() - Allocates the operations of an endpoint.
+ * mxefi_op_setup() - Allocate the operations of an endpoint.
  * @ep: endpoint
  *
  * Return: 0, or -FI_ENOMEM.
@@ -68,13 +68,13 @@ struct mxefi_op {
 int mxefi_op_setup(struct mxefi_ep *ep);
 
 /**
- * mxefi_op_teardown() - Frees the operations of an endpoint.
+ * mxefi_op_teardown() - Free the operations of an endpoint.
  * @ep: endpoint
  */
 void mxefi_op_teardown(struct mxefi_ep *ep);
 
 /**
- * mxefi_op_alloc() - Takes an operation, without references.
+ * mxefi_op_alloc() - Take an operation, without references.
  * @by: endpoint or context with the call
  * @peer: peer
  * @context: context of the program
@@ -91,20 +91,20 @@ struct mxefi_op *mxefi_op_alloc(const struct mxefi_handle *by,
 				const struct mxefi_report *report);
 
 /**
- * mxefi_op_put() - Drops a reference. The last one reports the completion.
+ * mxefi_op_put() - Drop a reference. The last one reports the completion.
  * @op: operation
  * @err: errno of libfabric, or 0
  */
 void mxefi_op_put(struct mxefi_op *op, int err);
 
 /**
- * mxefi_op_free() - Frees an operation without reporting a completion.
+ * mxefi_op_free() - Free an operation without reporting a completion.
  * @op: operation
  */
 void mxefi_op_free(struct mxefi_op *op);
 
 /**
- * mxefi_op_wr_complete() - Completes a request that is a part of an operation.
+ * mxefi_op_wr_complete() - Complete a request that is a part of an operation.
  * @wr: request
  * @err: errno of libfabric, or 0
  *
@@ -113,7 +113,7 @@ void mxefi_op_free(struct mxefi_op *op);
 bool mxefi_op_wr_complete(struct mxefi_wr *wr, int err);
 
 /**
- * mxefi_op_store() - Copies fetched elements to the result vector.
+ * mxefi_op_store() - Copy fetched elements to the result vector.
  * @op: atomic
  * @first: number of the first element
  * @elements: elements
@@ -123,7 +123,7 @@ void mxefi_op_store(const struct mxefi_op *op, size_t first,
 		    const uint8_t *elements, size_t count);
 
 /**
- * mxefi_op_num_results() - Counts the elements that an operation fetches.
+ * mxefi_op_num_results() - Count the elements that an operation fetches.
  * @op: operation
  *
  * Return: the number of elements, 0 for an operation that fetches none.
@@ -131,7 +131,7 @@ void mxefi_op_store(const struct mxefi_op *op, size_t first,
 size_t mxefi_op_num_results(const struct mxefi_op *op);
 
 /**
- * mxefi_op_cookie() - Names an operation, for a peer to return.
+ * mxefi_op_cookie() - Name an operation, for a peer to return.
  * @op: operation
  *
  * Return: its index and generation.
@@ -139,7 +139,7 @@ size_t mxefi_op_num_results(const struct mxefi_op *op);
 uint64_t mxefi_op_cookie(struct mxefi_op *op);
 
 /**
- * mxefi_op_find() - Finds the operation that a peer means.
+ * mxefi_op_find() - Find the operation that a peer means.
  * @ep: endpoint
  * @cookie: cookie that a peer has sent
  *
@@ -148,7 +148,7 @@ uint64_t mxefi_op_cookie(struct mxefi_op *op);
 struct mxefi_op *mxefi_op_find(struct mxefi_ep *ep, uint64_t cookie);
 
 /**
- * mxefi_call_end() - Ends a call that starts an operation. Releases the lock.
+ * mxefi_call_end() - End a call that starts an operation. Releases the lock.
  * @ep: endpoint
  * @ret: what the call returns; -FI_EAGAIN makes progress
  *
@@ -160,7 +160,7 @@ struct mxefi_op *mxefi_op_find(struct mxefi_ep *ep, uint64_t cookie);
 ssize_t mxefi_call_end(struct mxefi_ep *ep, ssize_t ret);
 
 /**
- * mxefi_iov_len() - Adds up the length of a vector.
+ * mxefi_iov_len() - Add up the length of a vector.
  * @iov: vector
  * @count: number of its elements
  *

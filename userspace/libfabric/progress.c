@@ -174,7 +174,7 @@ static void lose_device(struct mxefi_domain *dom)
 {
 	mxefi_warn(FI_LOG_DOMAIN, "device %s was removed\n",
 		   ibv_get_device_name(dom->dev.ctx->device));
-	/* What has completed before. */
+	/* Handle the completions from before the removal. */
 	mxefi_progress(dom);
 	dom->lost = true;
 	tick(dom);

@@ -25,13 +25,13 @@ struct mxefi_ticker {
 };
 
 /**
- * mxefi_domain_hold() - Counts an object of a domain. Takes the lock itself.
+ * mxefi_domain_hold() - Count an object of a domain. Takes the lock itself.
  * @dom: domain
  */
 void mxefi_domain_hold(struct mxefi_domain *dom);
 
 /**
- * mxefi_domain_release() - Stops counting an object. Takes the lock itself.
+ * mxefi_domain_release() - Stop counting an object. Takes the lock itself.
  * @dom: domain
  * @users: users of the object
  *
@@ -40,7 +40,7 @@ void mxefi_domain_hold(struct mxefi_domain *dom);
 int mxefi_domain_release(struct mxefi_domain *dom, const unsigned int *users);
 
 /**
- * mxefi_domain_reserve() - Reserves entries of the completion queue.
+ * mxefi_domain_reserve() - Reserve entries of the completion queue.
  * @dom: domain
  * @cqe: number of entries, which the caller adds to cqe_left at the end
  *
@@ -49,14 +49,14 @@ int mxefi_domain_release(struct mxefi_domain *dom, const unsigned int *users);
 int mxefi_domain_reserve(struct mxefi_domain *dom, int cqe);
 
 /**
- * mxefi_now_ms() - Reads the monotonic clock.
+ * mxefi_now_ms() - Read the monotonic clock.
  *
  * Return: the time in milliseconds.
  */
 uint64_t mxefi_now_ms(void);
 
 /**
- * mxefi_elapsed_ms() - Computes the time between two readings of the clock.
+ * mxefi_elapsed_ms() - Compute the time between two readings of the clock.
  * @now_ms: time that a ticker got
  * @since_ms: time of an event, which the same ticker may have caused
  *
@@ -68,14 +68,14 @@ static inline uint64_t mxefi_elapsed_ms(uint64_t now_ms, uint64_t since_ms)
 }
 
 /**
- * mxefi_lock_init() - Initialises a lock and a condition.
+ * mxefi_lock_init() - Initialise a lock and a condition.
  * @lock: lock
  * @cond: condition, whose clock is that of mxefi_now_ms()
  */
 void mxefi_lock_init(pthread_mutex_t *lock, pthread_cond_t *cond);
 
 /**
- * mxefi_progress_start() - Starts the thread of a domain.
+ * mxefi_progress_start() - Start the thread of a domain.
  * @dom: domain
  *
  * Return: 0, or a negative error of libfabric.
@@ -83,13 +83,13 @@ void mxefi_lock_init(pthread_mutex_t *lock, pthread_cond_t *cond);
 int mxefi_progress_start(struct mxefi_domain *dom);
 
 /**
- * mxefi_progress_stop() - Ends the thread of a domain. Takes the lock itself.
+ * mxefi_progress_stop() - End the thread of a domain. Takes the lock itself.
  * @dom: domain
  */
 void mxefi_progress_stop(struct mxefi_domain *dom);
 
 /**
- * mxefi_progress() - Polls the completions and handles them.
+ * mxefi_progress() - Poll the completions and handle them.
  * @dom: domain
  *
  * Returns after as many completions as the queue can hold, even if more arrive.
@@ -98,7 +98,7 @@ void mxefi_progress_stop(struct mxefi_domain *dom);
 void mxefi_progress(struct mxefi_domain *dom);
 
 /**
- * mxefi_progress_add_ticker() - Calls back periodically from now on.
+ * mxefi_progress_add_ticker() - Call back periodically from now on.
  * @dom: domain
  * @ticker: callback
  */
@@ -106,7 +106,7 @@ void mxefi_progress_add_ticker(struct mxefi_domain *dom,
 			       struct mxefi_ticker *ticker);
 
 /**
- * mxefi_progress_del_ticker() - Does not call back any more.
+ * mxefi_progress_del_ticker() - Stop calling back.
  * @dom: domain
  * @ticker: callback, which need not have been added
  */
@@ -114,7 +114,7 @@ void mxefi_progress_del_ticker(struct mxefi_domain *dom,
 			       const struct mxefi_ticker *ticker);
 
 /**
- * mxefi_progress_watch() - Adds a ticker. Takes the lock itself.
+ * mxefi_progress_watch() - Add a ticker. Takes the lock itself.
  * @dom: domain
  * @ticker: callback
  */
@@ -122,7 +122,7 @@ void mxefi_progress_watch(struct mxefi_domain *dom,
 			  struct mxefi_ticker *ticker);
 
 /**
- * mxefi_progress_unwatch() - Removes a ticker. Takes the lock itself.
+ * mxefi_progress_unwatch() - Remove a ticker. Takes the lock itself.
  * @dom: domain
  * @ticker: callback
  */
@@ -130,7 +130,7 @@ void mxefi_progress_unwatch(struct mxefi_domain *dom,
 			    const struct mxefi_ticker *ticker);
 
 /**
- * mxefi_progress_wake() - Wakes the threads in mxefi_progress_wait().
+ * mxefi_progress_wake() - Wake the threads in mxefi_progress_wait().
  * @dom: domain
  */
 static inline void mxefi_progress_wake(struct mxefi_domain *dom)
@@ -140,7 +140,7 @@ static inline void mxefi_progress_wake(struct mxefi_domain *dom)
 }
 
 /**
- * mxefi_progress_wait() - Waits until an event was added or the time is over.
+ * mxefi_progress_wait() - Wait until an event was added or the time is over.
  * @dom: domain
  * @deadline_ms: end of the wait on the clock of mxefi_now_ms(), or UINT64_MAX
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What all objects of the provider share: log messages, the text of errors, and
- * stubs for calls that are not supported.
+ * Functions that all objects of the provider share: log messages, the text of
+ * errors, and stubs for calls that are not supported.
  */
 #ifndef MXEFI_PROVIDER_H
 #define MXEFI_PROVIDER_H
@@ -25,7 +25,7 @@ int mxefi_no_ops_open(struct fid *fid, const char *name, uint64_t flags,
 		      void **ops, void *context);
 
 /**
- * mxefi_strerror() - Describes the prov_errno of an error entry.
+ * mxefi_strerror() - Describe the prov_errno of an error entry.
  * @prov_errno: error
  * @buf: where the text is stored, too; or NULL
  * @len: size of @buf in bytes
@@ -35,7 +35,7 @@ int mxefi_no_ops_open(struct fid *fid, const char *name, uint64_t flags,
 const char *mxefi_strerror(int prov_errno, char *buf, size_t len);
 
 /**
- * mxefi_store_size() - Stores the value of an option.
+ * mxefi_store_size() - Store the value of an option.
  * @value: value
  * @optval: where it is stored
  * @optlen: room in bytes; becomes the size of the value

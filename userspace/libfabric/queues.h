@@ -18,7 +18,7 @@ struct mxefi_rxbuf {
 };
 
 /**
- * mxefi_queues_setup() - Creates the queues of an endpoint.
+ * mxefi_queues_setup() - Create the queues of an endpoint.
  * @ep: endpoint
  *
  * Return: 0, or a negative error of libfabric. Then mxefi_queues_teardown() has
@@ -27,13 +27,13 @@ struct mxefi_rxbuf {
 int mxefi_queues_setup(struct mxefi_ep *ep);
 
 /**
- * mxefi_queues_teardown() - Closes all connections and destroys the queues.
+ * mxefi_queues_teardown() - Close all connections and destroy the queues.
  * @ep: endpoint
  */
 void mxefi_queues_teardown(struct mxefi_ep *ep);
 
 /**
- * mxefi_queues_resume() - Posts the receive buffers that were held.
+ * mxefi_queues_resume() - Post the receive buffers that were held.
  * @ep: endpoint
  *
  * To be called when an unexpected message has been freed.

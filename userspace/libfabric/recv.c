@@ -576,7 +576,7 @@ static ssize_t post(const struct mxefi_recv *args)
 			break;
 		taken = mxefi_match_post(recv, false, &u);
 	}
-	/* What is left of a buffer for several messages. */
+	/* A buffer for several messages may still be posted. */
 	if (is_over)
 		cancel_all(args->rx->ep);
 	return 0;
@@ -658,7 +658,7 @@ ssize_t mxefi_recv_start(const struct mxefi_handle *by, uint64_t kind,
 	return start(rx->recvs, rx, by->ep->caps, kind, m, flags, report);
 }
 
-/* What needs one endpoint is not for a shared context. */
+/* A shared context rejects the flags that need one endpoint. */
 static ssize_t recv_shared(struct mxefi_srx *srx, uint64_t kind,
 			   const struct fi_msg_tagged *m, uint64_t flags)
 {

@@ -14,13 +14,13 @@ struct mxefi_recvs;
 struct mxefi_report;
 
 /**
- * mxefi_recv_setup() - Prepares an endpoint for messages.
+ * mxefi_recv_setup() - Prepare an endpoint for messages.
  * @ep: endpoint
  */
 void mxefi_recv_setup(struct mxefi_ep *ep);
 
 /**
- * mxefi_recv() - Posts a receive or finds a message. Takes the lock itself.
+ * mxefi_recv() - Post a receive or find a message. Takes the lock itself.
  * @ep: endpoint
  * @kind: FI_MSG or FI_TAGGED
  * @m: buffers, tag and source
@@ -32,7 +32,7 @@ ssize_t mxefi_recv(struct fid_ep *ep, uint64_t kind,
 		   const struct fi_msg_tagged *m, uint64_t flags);
 
 /**
- * mxefi_recv_start() - Posts a receive or finds a message.
+ * mxefi_recv_start() - Post a receive or find a message.
  * @by: endpoint or context with the call
  * @kind: FI_MSG or FI_TAGGED
  * @m: buffers, tag and source
@@ -46,7 +46,7 @@ ssize_t mxefi_recv_start(const struct mxefi_handle *by, uint64_t kind,
 			 const struct mxefi_report *report);
 
 /**
- * mxefi_recv_cancel() - Cancels a posted receive.
+ * mxefi_recv_cancel() - Cancel a posted receive.
  * @recvs: queues
  * @context: context of the receive
  *
@@ -55,7 +55,7 @@ ssize_t mxefi_recv_start(const struct mxefi_handle *by, uint64_t kind,
 ssize_t mxefi_recv_cancel(struct mxefi_recvs *recvs, const void *context);
 
 /**
- * mxefi_recv_cancel_all() - Cancels all posted receives.
+ * mxefi_recv_cancel_all() - Cancel all posted receives.
  * @recvs: queues
  */
 void mxefi_recv_cancel_all(struct mxefi_recvs *recvs);

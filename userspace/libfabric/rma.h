@@ -13,7 +13,7 @@ struct mxefi_report;
 extern struct fi_ops_rma mxefi_rma_ops;
 
 /**
- * mxefi_rma_start() - Reads or writes remote memory.
+ * mxefi_rma_start() - Read or write remote memory.
  * @by: endpoint or context with the call
  * @msg: local and remote memory
  * @flags: flags of the call

@@ -11,7 +11,7 @@ struct mxefi_ep;
 struct mxefi_peer;
 
 /**
- * mxefi_route_get() - Finds or makes the peer of an address.
+ * mxefi_route_get() - Find or make the peer of an address.
  * @ep: endpoint
  * @fi_addr: address of libfabric
  *
@@ -21,7 +21,7 @@ struct mxefi_peer;
 struct mxefi_peer *mxefi_route_get(struct mxefi_ep *ep, fi_addr_t fi_addr);
 
 /**
- * mxefi_route_index() - Finds the receive context that an address names.
+ * mxefi_route_index() - Find the receive context that an address names.
  * @ep: endpoint
  * @fi_addr: address of fi_rx_addr(), or any other
  *
@@ -30,7 +30,7 @@ struct mxefi_peer *mxefi_route_get(struct mxefi_ep *ep, fi_addr_t fi_addr);
 uint16_t mxefi_route_index(const struct mxefi_ep *ep, fi_addr_t fi_addr);
 
 /**
- * mxefi_route_error() - What a call returns if there is no peer.
+ * mxefi_route_error() - Get the error that a call returns if there is no peer.
  * @ep: endpoint
  *
  * Return: a negative error of libfabric.
@@ -38,7 +38,7 @@ uint16_t mxefi_route_index(const struct mxefi_ep *ep, fi_addr_t fi_addr);
 int mxefi_route_error(const struct mxefi_ep *ep);
 
 /**
- * mxefi_route_source() - Finds the address that a message came from.
+ * mxefi_route_source() - Find the address that a message came from.
  * @peer: peer
  *
  * Return: address of libfabric, or FI_ADDR_NOTAVAIL if the program has not

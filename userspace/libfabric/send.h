@@ -17,7 +17,7 @@ struct mxefi_report;
 struct mxefi_wr;
 
 /**
- * mxefi_send() - Sends a message. Takes the lock itself.
+ * mxefi_send() - Send a message. Takes the lock itself.
  * @ep: endpoint
  * @kind: FI_MSG or FI_TAGGED
  * @m: message
@@ -31,7 +31,7 @@ ssize_t mxefi_send(struct fid_ep *ep, uint64_t kind,
 		   bool no_event);
 
 /**
- * mxefi_send_start() - Sends a message.
+ * mxefi_send_start() - Send a message.
  * @by: endpoint or context with the call
  * @kind: FI_MSG or FI_TAGGED
  * @m: message
@@ -45,7 +45,7 @@ ssize_t mxefi_send_start(const struct mxefi_handle *by, uint64_t kind,
 			 const struct mxefi_report *report);
 
 /**
- * mxefi_send_submit() - Submits the request of an operation that is a message.
+ * mxefi_send_submit() - Submit the request of an operation that is a message.
  * @op: operation
  * @wr: SEND of the message
  * @wants_fin: true if the operation also waits for a FIN
@@ -54,7 +54,7 @@ void mxefi_send_submit(struct mxefi_op *op, struct mxefi_wr *wr,
 		       bool wants_fin);
 
 /**
- * mxefi_send_buf() - Sends a message of one buffer. Takes the lock itself.
+ * mxefi_send_buf() - Send a message of one buffer. Takes the lock itself.
  * @ep: endpoint
  * @kind: FI_MSG or FI_TAGGED
  * @buf: data

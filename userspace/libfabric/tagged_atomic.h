@@ -18,7 +18,8 @@ struct mxefi_msg;
 #define MXEFI_MAX_TAGGED_SIZE (MXEFI_MAX_ATOMIC_COUNT * MXEFI_MAX_TAGGED_ELEMENT)
 
 /**
- * mxefi_tagged_atomic_supported() - True if a target can execute an operation.
+ * mxefi_tagged_atomic_supported() - Check whether a target can execute an
+ *	operation.
  * @dev: device of the target
  * @form: form of the call
  * @op: operation
@@ -32,7 +33,7 @@ bool mxefi_tagged_atomic_supported(const struct mxefi_device *dev,
 				   enum fi_datatype type);
 
 /**
- * mxefi_tagged_atomic_check() - Checks a request of a peer.
+ * mxefi_tagged_atomic_check() - Check a request of a peer.
  * @ep: endpoint
  * @msg: header of the request
  * @len: bytes that follow it
@@ -45,7 +46,7 @@ int mxefi_tagged_atomic_check(const struct mxefi_ep *ep,
 			      const struct mxefi_msg *msg, size_t len);
 
 /**
- * mxefi_tagged_atomic_execute() - Executes a request that has been checked.
+ * mxefi_tagged_atomic_execute() - Execute a request that has been checked.
  * @msg: header of the request
  * @operands: bytes that follow it
  * @iov: receive buffer

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What happens when a counter has reached a threshold. Triggers fire in the
+ * A trigger fires when a counter has reached a threshold. Triggers fire in the
  * order of their thresholds, those of the same one in the order in which they
  * were added (fi_trigger(3)).
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What happens when a counter has reached a threshold. */
+/* Triggers fire when a counter has reached a threshold. */
 #ifndef MXEFI_TRIGGER_H
 #define MXEFI_TRIGGER_H
 
@@ -20,7 +20,7 @@ struct mxefi_trigger {
 };
 
 /**
- * mxefi_trigger_add() - Waits for a counter.
+ * mxefi_trigger_add() - Wait for a counter.
  * @trigger: trigger with its counter, its threshold and its callback
  *
  * The callback may be due at once: mxefi_trigger_fire() has to be called then.
@@ -28,7 +28,7 @@ struct mxefi_trigger {
 void mxefi_trigger_add(struct mxefi_trigger *trigger);
 
 /**
- * mxefi_trigger_remove() - Removes a trigger that has not fired.
+ * mxefi_trigger_remove() - Remove a trigger that has not fired.
  * @dom: domain
  * @trigger: trigger, whose counter need not exist any more if it does not wait
  */
@@ -36,7 +36,7 @@ void mxefi_trigger_remove(struct mxefi_domain *dom,
 			  struct mxefi_trigger *trigger);
 
 /**
- * mxefi_trigger_check() - Finds out what a counter has triggered.
+ * mxefi_trigger_check() - Find out what a counter has triggered.
  * @cntr: counter that has changed
  *
  * It happens when mxefi_trigger_fire() is called.
@@ -44,13 +44,13 @@ void mxefi_trigger_remove(struct mxefi_domain *dom,
 void mxefi_trigger_check(struct mxefi_cntr *cntr);
 
 /**
- * mxefi_trigger_fire_all() - Does what counters have triggered.
+ * mxefi_trigger_fire_all() - Do what counters have triggered.
  * @dom: domain
  */
 void mxefi_trigger_fire_all(struct mxefi_domain *dom);
 
 /**
- * mxefi_trigger_fire() - Does what counters have triggered, if anything.
+ * mxefi_trigger_fire() - Do what counters have triggered, if anything.
  * @dom: domain
  *
  * To be called where operations may be started: at the end of the calls of the

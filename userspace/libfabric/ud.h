@@ -39,7 +39,7 @@ struct mxefi_ud {
 };
 
 /**
- * mxefi_ud_open() - Creates a UD queue pair and its name.
+ * mxefi_ud_open() - Create a UD queue pair and its name.
  * @ud: filled in; on_hello and service are set already
  * @dom: domain
  *
@@ -49,13 +49,13 @@ struct mxefi_ud {
 int mxefi_ud_open(struct mxefi_ud *ud, struct mxefi_domain *dom);
 
 /**
- * mxefi_ud_close() - Destroys a UD queue pair.
+ * mxefi_ud_close() - Destroy a UD queue pair.
  * @ud: UD queue pair, or all zeros
  */
 void mxefi_ud_close(struct mxefi_ud *ud);
 
 /**
- * mxefi_ud_send() - Sends a hello, which may be lost.
+ * mxefi_ud_send() - Send a hello, which may be lost.
  * @ud: UD queue pair
  * @to: address
  * @ah: address handle of the address; if it is not ready, nothing is sent
