@@ -50,7 +50,7 @@ struct side {
 	int gid_index;
 };
 
-/* What the client must know about a server. */
+/* A server, as the client knows it. */
 struct server {
 	const char *name;
 	int fd;

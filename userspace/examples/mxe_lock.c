@@ -59,7 +59,7 @@ struct side {
 	bool be_reply;
 };
 
-/* What a side must know about the other one. */
+/* The data of a side that the other one needs. */
 struct peer {
 	uint32_t qpn;
 	uint32_t rkey;

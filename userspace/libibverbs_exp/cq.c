@@ -78,7 +78,7 @@ static void wc_from_std(struct ibv_exp_wc *wc, const struct ibv_wc *std)
 	wc->exp_wc_flags = flags_from_std(std->wc_flags);
 }
 
-/* What only the completions of extended CQs have. */
+/* Fields that only the completions of extended CQs have. */
 struct wc_ex {
 	uint64_t time;
 	struct ibv_wc_tm_info tm;

@@ -349,8 +349,8 @@ struct verbs_context_ops {
 /* ---- command buffers --------------------------------------------------- */
 
 /*
- * What libibverbs fills in: one or two headers, then the request of
- * rdma/ib_user_verbs.h.  The request of the driver follows directly.
+ * The part of a command that libibverbs fills in: one or two headers, then the
+ * request of rdma/ib_user_verbs.h.  The request of the driver follows directly.
  */
 #define RDMAV_CMD(name) \
 	struct ibv_##name { \

@@ -531,7 +531,7 @@ enum ibv_exp_msg_model {
 	IBV_EXP_MSG_FORCE_LOW_LATENCY	= 3,
 };
 
-/* What is created in a domain shares a hint of how it is used. */
+/* Objects that are created in a domain share a hint of how they are used. */
 struct ibv_exp_res_domain {
 	struct ibv_context *context;
 };

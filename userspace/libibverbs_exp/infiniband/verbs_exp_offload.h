@@ -46,7 +46,7 @@ struct ibv_exp_task {
 int ibv_exp_post_task(struct ibv_context *context, struct ibv_exp_task *task,
 		      struct ibv_exp_task **bad_task);
 
-/* What ibv_exp_get_provider_func() returns, to be cast by its name. */
+/* Types of the functions that ibv_exp_get_provider_func() returns by name. */
 typedef int (*drv_exp_post_send_func)(struct ibv_qp *qp,
 				      struct ibv_exp_send_wr *wr,
 				      struct ibv_exp_send_wr **bad_wr);

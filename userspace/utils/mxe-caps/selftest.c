@@ -32,7 +32,7 @@ static const uint32_t sizes[] = { 1, 2, 4, 8, 16, 32 };
 
 /* ---- which cases the device offers -------------------------------------- */
 
-/* What a backend can do with the device.  Empty reasons: it can. */
+/* The abilities of a backend with the device.  An empty reason: it can. */
 struct offer {
 	enum st_backend backend;
 	char name[16];

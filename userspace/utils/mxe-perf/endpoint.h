@@ -28,7 +28,7 @@ struct perf_device {
 	uint8_t rd_atomic;
 };
 
-/* What an endpoint must know about the other one. */
+/* The data of an endpoint that the other one needs. */
 struct perf_address {
 	union ibv_gid gid;
 	uint32_t mtu;		/* bytes */

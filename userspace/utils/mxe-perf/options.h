@@ -43,7 +43,7 @@ enum perf_how {
 	PERF_GUESS,		/* CMP_SWAP with a guess until it succeeds */
 	PERF_READ_FIRST,	/* READ and CMP_SWAP until it succeeds */
 	PERF_AUTO,		/* PERF_NATIVE if supported, else PERF_GUESS */
-	/* What matches the messages of PERF_TAGS to tags. */
+	/* The matcher of the messages of PERF_TAGS. */
 	PERF_DEVICE,
 	PERF_HASH,		/* this program, with a hash table */
 	PERF_LIST,		/* this program, with one list */
