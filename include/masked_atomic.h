@@ -49,7 +49,7 @@ struct masked_u256 {
 };
 
 /**
- * masked_cmp_swap_u32() - Masked compare-and-swap of 32 bits.
+ * masked_cmp_swap_u32() - Compute a masked compare-and-swap of 32 bits.
  * @old: old value of the word
  * @compare: value to compare with
  * @compare_mask: bits to compare
@@ -69,7 +69,7 @@ static inline uint32_t masked_cmp_swap_u32(uint32_t old, uint32_t compare,
 }
 
 /**
- * masked_cmp_swap_u64() - Masked compare-and-swap of 64 bits.
+ * masked_cmp_swap_u64() - Compute a masked compare-and-swap of 64 bits.
  * @old: old value of the word
  * @compare: value to compare with
  * @compare_mask: bits to compare
@@ -95,7 +95,7 @@ static inline uint64_t masked_cmp_swap_u64(uint64_t old, uint64_t compare,
  */
 
 /**
- * masked_fetch_add_u32() - Masked fetch-and-add of 32 bits.
+ * masked_fetch_add_u32() - Compute a masked fetch-and-add of 32 bits.
  * @old: old value of the word
  * @add: summands, one in each field
  * @boundary: most significant bit of each field
@@ -110,7 +110,7 @@ static inline uint32_t masked_fetch_add_u32(uint32_t old, uint32_t add,
 }
 
 /**
- * masked_fetch_add_u64() - Masked fetch-and-add of 64 bits.
+ * masked_fetch_add_u64() - Compute a masked fetch-and-add of 64 bits.
  * @old: old value of the word
  * @add: summands, one in each field
  * @boundary: most significant bit of each field
@@ -125,7 +125,8 @@ static inline uint64_t masked_fetch_add_u64(uint64_t old, uint64_t add,
 }
 
 /**
- * masked_cmp_swap_words() - Masked compare-and-swap of a wide word, in place.
+ * masked_cmp_swap_words() - Compute a masked compare-and-swap of a wide word,
+ *	in place.
  * @old: @n parts of 64 bits, the least significant first; replaced by the value
  *	to store
  * @compare: value to compare with
@@ -152,7 +153,8 @@ static inline void masked_cmp_swap_words(uint64_t *old, const uint64_t *compare,
 }
 
 /**
- * masked_fetch_add_words() - Masked fetch-and-add of a wide word, in place.
+ * masked_fetch_add_words() - Compute a masked fetch-and-add of a wide word, in
+ *	place.
  * @old: @n parts of 64 bits, the least significant first; replaced by the value
  *	to store
  * @add: summands, one in each field
@@ -179,7 +181,7 @@ static inline void masked_fetch_add_words(uint64_t *old, const uint64_t *add,
 }
 
 /**
- * masked_cmp_swap_u128() - Masked compare-and-swap of 128 bits.
+ * masked_cmp_swap_u128() - Compute a masked compare-and-swap of 128 bits.
  * @old: old value of the word
  * @compare: value to compare with
  * @compare_mask: bits to compare
@@ -203,7 +205,7 @@ masked_cmp_swap_u128(const struct masked_u128 *old,
 }
 
 /**
- * masked_fetch_add_u128() - Masked fetch-and-add of 128 bits.
+ * masked_fetch_add_u128() - Compute a masked fetch-and-add of 128 bits.
  * @old: old value of the word
  * @add: summands, one in each field
  * @boundary: most significant bit of each field
@@ -222,7 +224,7 @@ masked_fetch_add_u128(const struct masked_u128 *old,
 }
 
 /**
- * masked_cmp_swap_u256() - Masked compare-and-swap of 256 bits.
+ * masked_cmp_swap_u256() - Compute a masked compare-and-swap of 256 bits.
  * @old: old value of the word
  * @compare: value to compare with
  * @compare_mask: bits to compare
@@ -246,7 +248,7 @@ masked_cmp_swap_u256(const struct masked_u256 *old,
 }
 
 /**
- * masked_fetch_add_u256() - Masked fetch-and-add of 256 bits.
+ * masked_fetch_add_u256() - Compute a masked fetch-and-add of 256 bits.
  * @old: old value of the word
  * @add: summands, one in each field
  * @boundary: most significant bit of each field

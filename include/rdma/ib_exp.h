@@ -153,7 +153,7 @@ struct ib_exp_qp *ib_exp_qp_enable(struct ib_qp *qp,
 void ib_exp_qp_disable(struct ib_exp_qp *eqp);
 
 /**
- * ib_exp_post_send_slow() - Out-of-line part of ib_exp_post_send().
+ * ib_exp_post_send_slow() - Do the out-of-line part of ib_exp_post_send().
  * @eqp: as for ib_exp_post_send()
  * @wr: as for ib_exp_post_send()
  * @result: as for ib_exp_post_send()

@@ -28,7 +28,7 @@ static struct ibv_qp_init_attr_ex adder_attr(const struct rc_device *d,
 }
 
 /**
- * adder_create() - Creates a queue pair in RESET.
+ * adder_create() - Create a queue pair in RESET.
  * @d: its device
  * @cq: for its completions
  * @type: RC or an XRC sender
@@ -47,7 +47,7 @@ static struct ibv_qp *adder_create(const struct rc_device *d, struct ibv_cq *cq,
 }
 
 /**
- * adder_create_rc() - Creates and connects a pair of queue pairs.
+ * adder_create_rc() - Create and connect a pair of queue pairs.
  * @d: device of the first
  * @cq: for its completions
  * @peer: device of the second, with the GID to connect to
@@ -66,7 +66,7 @@ static struct ibv_qp_ex *adder_create_rc(const struct rc_device *d, struct ibv_c
 }
 
 /**
- * adder_begin() - Begins a fetch-and-add of 1.
+ * adder_begin() - Begin a fetch-and-add of 1.
  * @qp: queue pair
  * @rkey: key of the region of @word
  * @word: the word
@@ -79,7 +79,7 @@ static void adder_begin(struct ibv_qp_ex *qp, uint32_t rkey, const uint64_t *wor
 }
 
 /**
- * adder_end() - Posts the fetch-and-add and waits for its completion.
+ * adder_end() - Post the fetch-and-add and wait for its completion.
  * @qp: queue pair
  * @cq: its completion queue
  * @mr: region of @old
@@ -102,7 +102,7 @@ static void adder_end(struct ibv_qp_ex *qp, struct ibv_cq *cq,
 /* ---- DC ------------------------------------------------------------------ */
 
 /**
- * dc_initiator() - Creates an initiator in RTS.
+ * dc_initiator() - Create an initiator in RTS.
  * @d: its device
  * @peer: device of the targets
  * @cq: for its completions
@@ -128,7 +128,7 @@ static struct ibv_qp *dc_initiator(const struct rc_device *d,
 }
 
 /**
- * dc_target() - Creates a target in RTR.
+ * dc_target() - Create a target in RTR.
  * @d: its device
  * @peer: device of the initiators
  * @cq: for its completions
@@ -162,7 +162,7 @@ static struct ibv_qp *dc_target(const struct rc_device *d,
 }
 
 /**
- * dc_ah() - Creates an address handle for initiators.
+ * dc_ah() - Create an address handle for initiators.
  * @d: their device
  * @peer: device of the targets
  *
@@ -179,7 +179,7 @@ static struct ibv_ah *dc_ah(const struct rc_device *d, const struct rc_device *p
 }
 
 /**
- * dc_send_to() - Sets the target of the request that is being built.
+ * dc_send_to() - Set the target of the request that is being built.
  * @initiator: posts it
  * @ah: of the device of @target
  * @target: the target

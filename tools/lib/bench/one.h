@@ -21,7 +21,7 @@ struct bench {
 };
 
 /**
- * bench_now() - Reads the clock that the run uses.
+ * bench_now() - Read the clock that the run uses.
  * @b: the run
  *
  * Return: ticks of the time stamp counter, or nanoseconds.
@@ -39,7 +39,7 @@ static uint64_t bench_now(const struct bench *b)
 }
 
 /**
- * bench_by_value() - Compares two samples for qsort().
+ * bench_by_value() - Compare two samples for qsort().
  * @a: sample
  * @b: sample
  *
@@ -53,7 +53,7 @@ static int bench_by_value(const void *a, const void *b)
 }
 
 /**
- * bench_run() - Measures operations that increment a word, prints the result.
+ * bench_run() - Measure operations that increment a word, and print the result.
  * @b: the run
  * @op: name of the operation
  * @first: value of the word before the first operation
@@ -98,7 +98,7 @@ static uint64_t bench_run(struct bench *b, const char *op, uint64_t first,
 }
 
 /**
- * bench_end() - Prints the end of the output.
+ * bench_end() - Print the end of the output.
  */
 static void bench_end(void)
 {

@@ -25,7 +25,7 @@ struct rc_device {
 };
 
 /**
- * rc_fail() - Ends the program.
+ * rc_fail() - End the program.
  * @what: reason, for stderr
  */
 static void rc_fail(const char *what)
@@ -35,7 +35,7 @@ static void rc_fail(const char *what)
 }
 
 /**
- * rc_now() - Reads the clock.
+ * rc_now() - Read the clock.
  *
  * Return: nanoseconds.
  */
@@ -48,7 +48,7 @@ static inline uint64_t rc_now(void)
 }
 
 /**
- * rc_nth_gid() - Chooses one of the RoCE v2 GIDs of IPv4.
+ * rc_nth_gid() - Choose one of the RoCE v2 GIDs of IPv4.
  * @d: device, whose GID is set
  * @skip: how many to skip
  *
@@ -72,7 +72,7 @@ static bool rc_nth_gid(struct rc_device *d, int skip)
 }
 
 /**
- * rc_open() - Opens a device and allocates a protection domain.
+ * rc_open() - Open a device and allocate a protection domain.
  * @d: result
  * @name: name of the device
  */
@@ -96,7 +96,7 @@ static void rc_open(struct rc_device *d, const char *name)
 }
 
 /**
- * rc_address() - Describes the way to a device.
+ * rc_address() - Describe the way to a device.
  * @d: device
  * @peer: device at the other end
  *
@@ -114,7 +114,7 @@ static struct ibv_ah_attr rc_address(const struct rc_device *d,
 }
 
 /**
- * rc_modify() - Modifies a queue pair, or ends the program.
+ * rc_modify() - Modify a queue pair, or end the program.
  * @d: its device
  * @qp: queue pair of any transport
  * @state: new state
@@ -160,7 +160,7 @@ static void rc_to_rts(const struct rc_device *d, struct ibv_qp *qp,
 }
 
 /**
- * rc_connect() - Connects two queue pairs.
+ * rc_connect() - Connect two queue pairs.
  * @a: device of @qp_a
  * @qp_a: in RESET
  * @b: device of @qp_b
