@@ -11,7 +11,7 @@
 #include <string.h>
 
 /**
- * random_next() - Returns the next number of a SplitMix64 sequence.
+ * random_next() - Return the next number of a SplitMix64 sequence.
  * @state: state of the sequence, initially the seed
  *
  * Return: the next number.
@@ -26,7 +26,7 @@ static inline uint64_t random_next(uint64_t *state)
 }
 
 /**
- * random_fill() - Fills a buffer with the next numbers of a sequence.
+ * random_fill() - Fill a buffer with the next numbers of a sequence.
  * @state: state of the sequence, as for random_next()
  * @buf: buffer to fill
  * @len: size of @buf in bytes

@@ -34,21 +34,21 @@
 #define TAP_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 
 /**
- * plan() - Begins the protocol and announces the number of checks.
+ * plan() - Begin the protocol and announce the number of checks.
  * @checks: number of checks, or 0 to have done_testing() print the number that
  *	ran
  */
 void plan(unsigned int checks);
 
 /**
- * diag() - Prints one line of diagnostics.
+ * diag() - Print one line of diagnostics.
  * @fmt: printf() format, without a newline
  */
 void diag(const char *fmt, ...)
 	TAP_PRINTF(1, 2);
 
 /**
- * tap_ok() - Implements ok(), pass() and fail().
+ * tap_ok() - Implement ok(), pass() and fail().
  * @passed: result of the check
  * @file: source file of the check
  * @line: source line of the check
@@ -61,7 +61,7 @@ bool tap_ok(bool passed, const char *file, int line, const char *fmt, ...)
 	TAP_PRINTF(4, 5);
 
 /**
- * tap_is_int() - Implements is_int().
+ * tap_is_int() - Implement is_int().
  * @got: actual value
  * @want: expected value
  * @file: source file of the check
@@ -78,7 +78,7 @@ bool tap_is_int(int64_t got, int64_t want, const char *file, int line,
 	TAP_PRINTF(5, 6);
 
 /**
- * tap_is_u64() - Implements is_u64().
+ * tap_is_u64() - Implement is_u64().
  * @got: actual value
  * @want: expected value
  * @file: source file of the check
@@ -95,7 +95,7 @@ bool tap_is_u64(uint64_t got, uint64_t want, const char *file, int line,
 	TAP_PRINTF(5, 6);
 
 /**
- * tap_is_str() - Implements is_str().
+ * tap_is_str() - Implement is_str().
  * @got: actual string, or NULL
  * @want: expected string, or NULL
  * @file: source file of the check
@@ -112,7 +112,7 @@ bool tap_is_str(const char *got, const char *want, const char *file,
 	TAP_PRINTF(5, 6);
 
 /**
- * tap_is_mem() - Implements is_mem().
+ * tap_is_mem() - Implement is_mem().
  * @got: actual bytes
  * @want: expected bytes
  * @len: number of bytes
@@ -147,7 +147,7 @@ bool tap_is_mem(const void *got, const void *want, size_t len,
 	tap_is_mem((got), (want), (len), __FILE__, __LINE__, __VA_ARGS__)
 
 /**
- * skip() - Counts checks that cannot run here as skipped.
+ * skip() - Count checks that cannot run here as skipped.
  * @count: number of checks
  * @fmt: printf() format of the reason
  *
@@ -157,7 +157,7 @@ void skip(unsigned int count, const char *fmt, ...)
 	TAP_PRINTF(2, 3);
 
 /**
- * skip_all() - Ends a program that cannot run here, with EXIT_SKIP.
+ * skip_all() - End a program that cannot run here, with EXIT_SKIP.
  * @fmt: printf() format of the reason
  *
  * Call it before plan() and before the first check.
@@ -166,14 +166,14 @@ void skip_all(const char *fmt, ...)
 	TAP_PRINTF(1, 2) __attribute__((noreturn));
 
 /**
- * bail_out() - Ends a program that cannot continue, with EXIT_FAILURE.
+ * bail_out() - End a program that cannot continue, with EXIT_FAILURE.
  * @fmt: printf() format of the reason
  */
 void bail_out(const char *fmt, ...)
 	TAP_PRINTF(1, 2) __attribute__((noreturn));
 
 /**
- * done_testing() - Ends the protocol.
+ * done_testing() - End the protocol.
  *
  * Return: the exit status for main(): EXIT_SUCCESS, EXIT_FAILURE if a check
  *	failed, none ran or their number is not the planned one, or EXIT_SKIP if

@@ -32,7 +32,7 @@
 } while (0)
 
 /**
- * fuzz_fprintf() - Replaces fprintf() in the library and prints nothing.
+ * fuzz_fprintf() - Replace fprintf() in the library and print nothing.
  * @to: ignored
  * @fmt: printf() format
  *

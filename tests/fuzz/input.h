@@ -13,7 +13,7 @@ struct input {
 };
 
 /**
- * take() - Takes the next bytes of the input.
+ * take() - Take the next bytes of the input.
  * @in: input
  * @to: is filled with the bytes, and with zeros after the end of the input
  * @len: number of bytes
@@ -30,7 +30,7 @@ static inline void take(struct input *in, void *to, size_t len)
 }
 
 /**
- * take_8() - Takes a byte of the input.
+ * take_8() - Take a byte of the input.
  * @in: input
  *
  * Return: the byte.
@@ -44,7 +44,7 @@ static inline uint8_t take_8(struct input *in)
 }
 
 /**
- * take_64() - Takes 8 bytes of the input.
+ * take_64() - Take 8 bytes of the input.
  * @in: input
  *
  * Return: the number, in host byte order.
@@ -58,7 +58,7 @@ static inline uint64_t take_64(struct input *in)
 }
 
 /**
- * spoil() - Changes words of a valid structure as the input demands.
+ * spoil() - Change words of a valid structure as the input demands.
  * @in: input
  * @what: structure
  * @size: size of the structure in bytes
@@ -83,7 +83,7 @@ static inline void spoil(struct input *in, void *what, size_t size)
 }
 
 /**
- * LLVMFuzzerTestOneInput() - Runs the fuzz target on one input.
+ * LLVMFuzzerTestOneInput() - Run the fuzz target on one input.
  * @data: input
  * @size: size of the input in bytes
  *

@@ -90,21 +90,21 @@ extern struct world w;
 extern u8 world_foreign_page[PAGE_SIZE];
 
 /**
- * world_make() - Makes all objects and connects the queue pairs.
+ * world_make() - Make all objects and connect the queue pairs.
  * @options: kind of queue pair, and options
  * @conf: attributes of the objects
  */
 void world_make(u32 options, const struct world_conf *conf);
 
 /**
- * world_destroy() - Destroys all objects.
+ * world_destroy() - Destroy all objects.
  *
  * Waits for references, so that a leaked one is found.
  */
 void world_destroy(void);
 
 /**
- * world_qp() - Returns a queue pair.
+ * world_qp() - Return a queue pair.
  * @end: 0 or 1
  *
  * Return: the queue pair.
@@ -112,32 +112,32 @@ void world_destroy(void);
 struct mxe_qp *world_qp(int end);
 
 /**
- * world_modify() - Changes the state of a queue pair, if it can.
+ * world_modify() - Change the state of a queue pair, if it can.
  * @end: 0 or 1
  * @state: the new state
  */
 void world_modify(int end, enum ib_qp_state state);
 
 /**
- * world_connect() - Brings a queue pair from RESET to RTS.
+ * world_connect() - Bring a queue pair from RESET to RTS.
  * @end: 0 or 1
  */
 void world_connect(int end);
 
 /**
- * world_bind() - Binds the memory window of an end to the whole region.
+ * world_bind() - Bind the memory window of an end to the whole region.
  * @end: 0 or 1
  */
 void world_bind(int end);
 
 /**
- * world_poll() - Polls all completions of an end.
+ * world_poll() - Poll all completions of an end.
  * @end: 0 or 1
  */
 void world_poll(int end);
 
 /**
- * world_udata() - Makes the request of a process to a verb.
+ * world_udata() - Make the request of a process to a verb.
  * @req: the request of the driver
  * @req_len: its length
  *

@@ -94,7 +94,7 @@ struct kt_conn {
 extern const struct kt_conn kt_default_conn;
 
 /**
- * kt_init() - Creates the device, its netdev and the fixture of a test case.
+ * kt_init() - Create the device, its netdev and the fixture of a test case.
  * @test: test case that is about to run
  *
  * The init callback of struct kunit_suite.
@@ -105,7 +105,7 @@ extern const struct kt_conn kt_default_conn;
 int kt_init(struct kunit *test);
 
 /**
- * kt_exit() - Destroys everything that kt_init() and the test case created.
+ * kt_exit() - Destroy everything that kt_init() and the test case created.
  * @test: test case that has ended
  *
  * The exit callback of struct kunit_suite.
@@ -115,7 +115,7 @@ int kt_init(struct kunit *test);
 void kt_exit(struct kunit *test);
 
 /**
- * kt_of() - Returns the fixture of a test case.
+ * kt_of() - Return the fixture of a test case.
  * @test: test case that is running
  *
  * Return: the fixture.
@@ -126,7 +126,7 @@ static inline struct kt *kt_of(struct kunit *test)
 }
 
 /**
- * kt_create_qp() - Creates kt->qp, an RC QP in RESET.
+ * kt_create_qp() - Create kt->qp, an RC QP in RESET.
  * @kt: fixture
  *
  * Context: Process context. May sleep.
@@ -134,7 +134,7 @@ static inline struct kt *kt_of(struct kunit *test)
 void kt_create_qp(struct kt *kt);
 
 /**
- * kt_create_qp_signal_all() - Creates kt->qp with IB_SIGNAL_ALL_WR.
+ * kt_create_qp_signal_all() - Create kt->qp with IB_SIGNAL_ALL_WR.
  * @kt: fixture
  *
  * Context: Process context. May sleep.
@@ -142,7 +142,7 @@ void kt_create_qp(struct kt *kt);
 void kt_create_qp_signal_all(struct kt *kt);
 
 /**
- * kt_create_qp_of() - Creates kt->qp with a given type.
+ * kt_create_qp_of() - Create kt->qp with a given type.
  * @kt: fixture
  * @type: type of the QP
  *
@@ -153,7 +153,7 @@ void kt_create_qp_signal_all(struct kt *kt);
 void kt_create_qp_of(struct kt *kt, enum ib_qp_type type);
 
 /**
- * kt_create_srq() - Creates kt->srq.
+ * kt_create_srq() - Create kt->srq.
  * @kt: fixture
  * @max_wr: number of receive requests it can hold
  *
@@ -162,7 +162,7 @@ void kt_create_qp_of(struct kt *kt, enum ib_qp_type type);
 void kt_create_srq(struct kt *kt, u32 max_wr);
 
 /**
- * kt_modify() - Moves kt->qp to one state.
+ * kt_modify() - Move kt->qp to one state.
  * @kt: fixture
  * @to: state to move to
  * @conn: attributes of the connection
@@ -173,7 +173,7 @@ void kt_create_srq(struct kt *kt, u32 max_wr);
 int kt_modify(struct kt *kt, enum ib_qp_state to, const struct kt_conn *conn);
 
 /**
- * kt_connect() - Moves kt->qp from RESET to RTS.
+ * kt_connect() - Move kt->qp from RESET to RTS.
  * @kt: fixture
  * @conn: attributes of the connection
  *
@@ -182,7 +182,7 @@ int kt_modify(struct kt *kt, enum ib_qp_state to, const struct kt_conn *conn);
 void kt_connect(struct kt *kt, const struct kt_conn *conn);
 
 /**
- * kt_gid_index() - Returns the index of the RoCEv2 GID of the device's IPv4
+ * kt_gid_index() - Return the index of the RoCEv2 GID of the device's IPv4
  *	address.
  * @kt: fixture
  *
@@ -192,7 +192,7 @@ void kt_connect(struct kt *kt, const struct kt_conn *conn);
 int kt_gid_index(struct kt *kt);
 
 /**
- * kt_reg() - Registers all of kt->mem.
+ * kt_reg() - Register all of kt->mem.
  * @kt: fixture
  * @pd: protection domain of the region
  * @access: access rights, IB_ACCESS_*
@@ -205,7 +205,7 @@ int kt_gid_index(struct kt *kt);
 struct ib_mr *kt_reg(struct kt *kt, struct ib_pd *pd, int access);
 
 /**
- * kt_fast_reg() - Registers a region as a REG_MR request does when it executes.
+ * kt_fast_reg() - Register a region as a REG_MR request does when it executes.
  * @mr: region to register
  * @pd: protection domain of the QP
  * @key: new key of the region
@@ -216,7 +216,7 @@ struct ib_mr *kt_reg(struct kt *kt, struct ib_pd *pd, int access);
 int kt_fast_reg(struct ib_mr *mr, struct ib_pd *pd, u32 key, int access);
 
 /**
- * kt_va() - Returns the address of a byte of a region.
+ * kt_va() - Return the address of a byte of a region.
  * @mr: region
  * @offset: offset of the byte in the region
  *
@@ -230,7 +230,7 @@ static inline u64 kt_va(const struct ib_mr *mr, u64 offset)
 /* ---- packets ----------------------------------------------------------- */
 
 /**
- * kt_pkt() - Fills in a packet of the peer to kt->qp.
+ * kt_pkt() - Fill in a packet of the peer to kt->qp.
  * @kt: fixture
  * @opcode: opcode of the BTH
  * @psn: PSN of the BTH
@@ -240,7 +240,7 @@ static inline u64 kt_va(const struct ib_mr *mr, u64 offset)
 struct test_pkt kt_pkt(struct kt *kt, u8 opcode, u32 psn);
 
 /**
- * kt_inject() - Lets the device receive a packet.
+ * kt_inject() - Let the device receive a packet.
  * @kt: fixture
  * @out: packet to receive
  *
@@ -249,7 +249,7 @@ struct test_pkt kt_pkt(struct kt *kt, u8 opcode, u32 psn);
 void kt_inject(struct kt *kt, const struct test_pkt *out);
 
 /**
- * kt_build() - Builds the transport part of a packet, from the BTH to the
+ * kt_build() - Build the transport part of a packet, from the BTH to the
  *	payload.
  * @kt: fixture
  * @out: packet to build
@@ -263,7 +263,7 @@ u8 *kt_build(struct kt *kt, const struct test_pkt *out, size_t *len);
 enum kt_spoil { KT_GOOD, KT_BAD_ICRC, KT_BAD_SOURCE };
 
 /**
- * kt_skb() - Adds the headers and the ICRC to a packet that is not received.
+ * kt_skb() - Add the headers and the ICRC to a packet that is not received.
  * @kt: fixture
  * @bth: transport part of the packet, from kt_build()
  * @len: length of @bth in bytes
@@ -274,7 +274,7 @@ enum kt_spoil { KT_GOOD, KT_BAD_ICRC, KT_BAD_SOURCE };
 struct sk_buff *kt_skb(struct kt *kt, const u8 *bth, size_t len, enum kt_spoil spoil);
 
 /**
- * kt_inject_bth() - Adds the ICRC and lets the device receive the packet.
+ * kt_inject_bth() - Add the ICRC and let the device receive the packet.
  * @kt: fixture
  * @bth: transport part of the packet, from kt_build()
  * @len: length of @bth in bytes
@@ -284,7 +284,7 @@ void kt_inject_bth(struct kt *kt, const u8 *bth, size_t len,
 		   enum kt_spoil spoil);
 
 /**
- * kt_sent() - Takes the next packet that the device sent.
+ * kt_sent() - Take the next packet that the device sent.
  * @kt: fixture
  *
  * Fails the test if there is none or its ICRC is wrong. The buffers that the
@@ -295,7 +295,7 @@ void kt_inject_bth(struct kt *kt, const u8 *bth, size_t len,
 struct test_pkt kt_sent(struct kt *kt);
 
 /**
- * kt_sent_bytes() - Returns the bytes of the packet that kt_sent() returned
+ * kt_sent_bytes() - Return the bytes of the packet that kt_sent() returned
  *	last.
  * @kt: fixture
  * @len: is set to the length in bytes
@@ -305,7 +305,7 @@ struct test_pkt kt_sent(struct kt *kt);
 const u8 *kt_sent_bytes(struct kt *kt, size_t *len);
 
 /**
- * kt_num_sent() - Returns how many sent packets the test has not taken yet.
+ * kt_num_sent() - Return how many sent packets the test has not taken yet.
  * @kt: fixture
  *
  * Return: the number of packets.
@@ -313,13 +313,13 @@ const u8 *kt_sent_bytes(struct kt *kt, size_t *len);
 unsigned int kt_num_sent(struct kt *kt);
 
 /**
- * kt_drop_sent() - Discards all sent packets that the test has not taken.
+ * kt_drop_sent() - Discard all sent packets that the test has not taken.
  * @kt: fixture
  */
 void kt_drop_sent(struct kt *kt);
 
 /**
- * kt_expect_ack() - Expects one acknowledge packet, and no packet after it.
+ * kt_expect_ack() - Expect one acknowledge packet, and no packet after it.
  * @kt: fixture
  * @psn: expected PSN
  * @syndrome: expected syndrome of the AETH
@@ -328,7 +328,7 @@ void kt_drop_sent(struct kt *kt);
 void kt_expect_ack(struct kt *kt, u32 psn, u8 syndrome, u32 msn);
 
 /**
- * kt_expect_atomic_ack() - Expects one atomic acknowledge, and no packet after
+ * kt_expect_atomic_ack() - Expect one atomic acknowledge, and no packet after
  *	it.
  * @kt: fixture
  * @psn: expected PSN
@@ -338,7 +338,7 @@ void kt_expect_ack(struct kt *kt, u32 psn, u8 syndrome, u32 msn);
 void kt_expect_atomic_ack(struct kt *kt, u32 psn, u64 orig, u32 msn);
 
 /**
- * kt_expect_nothing() - Expects that the device has sent no packet.
+ * kt_expect_nothing() - Expect that the device has sent no packet.
  * @kt: fixture
  */
 void kt_expect_nothing(struct kt *kt);
@@ -357,7 +357,7 @@ struct kt_ring {
 };
 
 /**
- * kt_ring_enter() - Creates and connects kt->qp as one of a process.
+ * kt_ring_enter() - Create and connect kt->qp as one of a process.
  * @kt: fixture
  *
  * kt_ring_leave() undoes this at the end of the test.
@@ -368,7 +368,7 @@ struct kt_ring {
 struct kt_ring *kt_ring_enter(struct kt *kt);
 
 /**
- * kt_ring_leave() - Turns kt->qp into one of a kernel consumer again.
+ * kt_ring_leave() - Turn kt->qp into one of a kernel consumer again.
  * @kt: fixture
  *
  * Context: Process context. May sleep.
@@ -378,7 +378,7 @@ void kt_ring_leave(struct kt *kt);
 /* ---- the local side ---------------------------------------------------- */
 
 /**
- * kt_hold_work() - Keeps work from running until the test sleeps.
+ * kt_hold_work() - Keep work from running until the test sleeps.
  *
  * Gives the thread of the test case a real-time priority. Otherwise the
  * scheduler may run work whenever the test allocates memory. This suffices
@@ -387,7 +387,7 @@ void kt_ring_leave(struct kt *kt);
 void kt_hold_work(void);
 
 /**
- * kt_settle() - Waits until qp->work has run.
+ * kt_settle() - Wait until qp->work has run.
  * @kt: fixture
  *
  * Context: Process context. May sleep.
@@ -395,7 +395,7 @@ void kt_hold_work(void);
 void kt_settle(struct kt *kt);
 
 /**
- * kt_counter() - Reads a counter of the device.
+ * kt_counter() - Read a counter of the device.
  * @kt: fixture
  * @counter: counter to read
  *
@@ -404,7 +404,7 @@ void kt_settle(struct kt *kt);
 u64 kt_counter(struct kt *kt, enum mxe_counter counter);
 
 /**
- * kt_poll() - Expects a completion.
+ * kt_poll() - Expect a completion.
  * @kt: fixture
  * @cq: completion queue to poll
  *
@@ -413,7 +413,7 @@ u64 kt_counter(struct kt *kt, enum mxe_counter counter);
 struct ib_wc kt_poll(struct kt *kt, struct ib_cq *cq);
 
 /**
- * kt_expect_wc() - Expects a completion of a given request.
+ * kt_expect_wc() - Expect a completion of a given request.
  * @kt: fixture
  * @cq: completion queue to poll
  * @wr_id: expected wr_id
@@ -423,14 +423,14 @@ void kt_expect_wc(struct kt *kt, struct ib_cq *cq, u64 wr_id,
 		  enum ib_wc_status status);
 
 /**
- * kt_expect_no_wc() - Expects that a completion queue is empty.
+ * kt_expect_no_wc() - Expect that a completion queue is empty.
  * @kt: fixture
  * @cq: completion queue to poll
  */
 void kt_expect_no_wc(struct kt *kt, struct ib_cq *cq);
 
 /**
- * kt_post_recv() - Posts a receive request with one SGE.
+ * kt_post_recv() - Post a receive request with one SGE.
  * @kt: fixture
  * @wr_id: wr_id of the request
  * @mr: region to receive into
@@ -441,7 +441,7 @@ void kt_post_recv(struct kt *kt, u64 wr_id, struct ib_mr *mr, u64 offset,
 		  u32 len);
 
 /**
- * kt_post_rdma() - Posts a send request for KT_REMOTE_VA and KT_REMOTE_KEY.
+ * kt_post_rdma() - Post a send request for KT_REMOTE_VA and KT_REMOTE_KEY.
  * @kt: fixture
  * @opcode: operation
  * @wr_id: wr_id of the request
@@ -456,7 +456,7 @@ int kt_post_rdma(struct kt *kt, enum ib_wr_opcode opcode, u64 wr_id,
 		 struct ib_mr *mr, u64 offset, u32 len, int flags);
 
 /**
- * kt_post_write() - Posts a signalled request that must be accepted.
+ * kt_post_write() - Post a signalled request that must be accepted.
  * @kt: fixture
  * @opcode: operation
  * @wr_id: wr_id of the request
@@ -467,7 +467,7 @@ void kt_post_write(struct kt *kt, enum ib_wr_opcode opcode, u64 wr_id,
 		   struct ib_mr *mr, u32 len);
 
 /**
- * kt_state() - Returns the state of kt->qp.
+ * kt_state() - Return the state of kt->qp.
  * @kt: fixture
  *
  * Return: the state.
@@ -475,7 +475,7 @@ void kt_post_write(struct kt *kt, enum ib_wr_opcode opcode, u64 wr_id,
 enum ib_qp_state kt_state(struct kt *kt);
 
 /**
- * kt_create_ah() - Creates an address handle for the peer.
+ * kt_create_ah() - Create an address handle for the peer.
  * @kt: fixture
  *
  * Context: Process context. May sleep.

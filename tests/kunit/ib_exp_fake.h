@@ -60,7 +60,7 @@ struct fake_request {
 };
 
 /**
- * fake_of() - Returns the fixture of a test case.
+ * fake_of() - Return the fixture of a test case.
  * @test: test case that is running
  *
  * Return: the fixture.
@@ -71,7 +71,7 @@ static inline struct fake *fake_of(struct kunit *test)
 }
 
 /**
- * fake_init() - Creates the fake device with an enabled QP in emulated mode.
+ * fake_init() - Create the fake device with an enabled QP in emulated mode.
  * @test: test case that is about to run
  *
  * The init callback of struct kunit_suite.
@@ -82,7 +82,7 @@ static inline struct fake *fake_of(struct kunit *test)
 int fake_init(struct kunit *test);
 
 /**
- * fake_exit() - Destroys what fake_init() created.
+ * fake_exit() - Destroy what fake_init() created.
  * @test: test case that has ended
  *
  * The exit callback of struct kunit_suite.
@@ -92,7 +92,7 @@ int fake_init(struct kunit *test);
 void fake_exit(struct kunit *test);
 
 /**
- * fake_add() - Adds the device to ib_exp as ib_core does.
+ * fake_add() - Add the device to ib_exp as ib_core does.
  * @fake: fixture
  * @driver_id: driver of the device
  * @cap: atomic capability
@@ -104,7 +104,7 @@ void fake_add(struct fake *fake, u32 driver_id, enum ib_atomic_cap cap,
 	      enum ib_atomic_cap masked_cap);
 
 /**
- * fake_remove() - Removes the device from ib_exp as ib_core does.
+ * fake_remove() - Remove the device from ib_exp as ib_core does.
  * @fake: fixture
  *
  * Context: Process context. May sleep.
@@ -112,7 +112,7 @@ void fake_add(struct fake *fake, u32 driver_id, enum ib_atomic_cap cap,
 void fake_remove(struct fake *fake);
 
 /**
- * fake_cmp_swap() - Fills in a masked compare-and-swap request.
+ * fake_cmp_swap() - Fill in a masked compare-and-swap request.
  * @req: request to fill in
  * @compare: value to compare with
  * @compare_mask: bits to compare
@@ -123,7 +123,7 @@ void fake_cmp_swap(struct fake_request *req, u64 compare, u64 compare_mask,
 		   u64 swap, u64 swap_mask);
 
 /**
- * fake_fetch_add() - Fills in a masked fetch-and-add request.
+ * fake_fetch_add() - Fill in a masked fetch-and-add request.
  * @req: request to fill in
  * @add: value to add
  * @boundary: most significant bits of the fields
@@ -131,7 +131,7 @@ void fake_cmp_swap(struct fake_request *req, u64 compare, u64 compare_mask,
 void fake_fetch_add(struct fake_request *req, u64 add, u64 boundary);
 
 /**
- * fake_post() - Posts a request through ib_exp.
+ * fake_post() - Post a request through ib_exp.
  * @fake: fixture
  * @req: request to post
  *
@@ -140,7 +140,7 @@ void fake_fetch_add(struct fake_request *req, u64 add, u64 boundary);
 int fake_post(struct fake *fake, struct fake_request *req);
 
 /**
- * fake_oldest() - Returns the oldest request in the send queue of the device.
+ * fake_oldest() - Return the oldest request in the send queue of the device.
  * @fake: fixture
  *
  * Ends the test case if the queue is empty.
@@ -150,14 +150,14 @@ int fake_post(struct fake *fake, struct fake_request *req);
 struct fake_wr *fake_oldest(struct fake *fake);
 
 /**
- * fake_execute() - Executes a request and completes it successfully.
+ * fake_execute() - Execute a request and complete it successfully.
  * @fake: fixture
  * @wr: request in the send queue, which is freed
  */
 void fake_execute(struct fake *fake, struct fake_wr *wr);
 
 /**
- * fake_fail() - Completes a request with an error.
+ * fake_fail() - Complete a request with an error.
  * @fake: fixture
  * @wr: request in the send queue, which is freed
  * @status: status of the completion
@@ -167,13 +167,13 @@ void fake_fail(struct fake *fake, struct fake_wr *wr,
 	       enum ib_wc_status status, u32 vendor_err);
 
 /**
- * fake_flush() - Completes all requests in the send queue with a flush error.
+ * fake_flush() - Complete all requests in the send queue with a flush error.
  * @fake: fixture
  */
 void fake_flush(struct fake *fake);
 
 /**
- * fake_expect() - Expects that a request has completed once.
+ * fake_expect() - Expect that a request has completed once.
  * @fake: fixture
  * @req: request that was posted
  * @status: expected status
@@ -183,7 +183,7 @@ void fake_expect(struct fake *fake, const struct fake_request *req,
 		 enum ib_wc_status status, u32 vendor_err);
 
 /**
- * fake_expect_waiting() - Expects that a request has not completed.
+ * fake_expect_waiting() - Expect that a request has not completed.
  * @fake: fixture
  * @req: request that was posted
  */

@@ -20,7 +20,7 @@ struct req {
 };
 
 /**
- * init() - Fills in a request for one word.
+ * init() - Fill in a request for one word.
  * @r: request
  * @opcode: IBV_EXP_WR_*
  * @wr_id: wr_id
@@ -55,7 +55,7 @@ static inline struct ibv_exp_send_wr *init(struct req *r, int opcode,
 }
 
 /**
- * cas() - Fills in a masked compare-and-swap request.
+ * cas() - Fill in a masked compare-and-swap request.
  * @r: request
  * @wr_id: wr_id
  * @flags: IBV_EXP_SEND_* flags
@@ -84,7 +84,7 @@ static inline struct ibv_exp_send_wr *cas(struct req *r, uint64_t wr_id,
 }
 
 /**
- * add() - Fills in a masked fetch-and-add request.
+ * add() - Fill in a masked fetch-and-add request.
  * @r: request
  * @wr_id: wr_id
  * @flags: IBV_EXP_SEND_* flags
@@ -108,7 +108,7 @@ static inline struct ibv_exp_send_wr *add(struct req *r, uint64_t wr_id,
 }
 
 /**
- * post() - Posts a list of requests.
+ * post() - Post a list of requests.
  * @qp: QP
  * @wr: first request
  *

@@ -113,7 +113,7 @@ struct fake_cq {
 extern struct fake_cq fake_cq;
 
 /**
- * to_fake() - Returns the fake QP that contains a QP.
+ * to_fake() - Return the fake QP that contains a QP.
  * @qp: QP of one of the devices
  *
  * Return: the fake QP.
@@ -124,17 +124,17 @@ static inline struct fake_qp *to_fake(struct ibv_qp *qp)
 }
 
 /**
- * fake_init() - Initializes the devices once per program.
+ * fake_init() - Initialize the devices once per program.
  */
 void fake_init(void);
 
 /**
- * fake_reset() - Restores the usual capabilities of the devices before a test.
+ * fake_reset() - Restore the usual capabilities of the devices before a test.
  */
 void fake_reset(void);
 
 /**
- * fake_be_device() - Resets the fake and makes the device of mxe return
+ * fake_be_device() - Reset the fake and make the device of mxe return
  *	big-endian results.
  *
  * The counterpart of the module parameter atomic_reply=be.
@@ -142,7 +142,7 @@ void fake_reset(void);
 void fake_be_device(void);
 
 /**
- * fake_query_device_ex() - Implements ibv_query_device_ex().
+ * fake_query_device_ex() - Implement ibv_query_device_ex().
  * @context: context
  * @input: ignored
  * @attr: is set to fake.std
@@ -155,7 +155,7 @@ int fake_query_device_ex(struct ibv_context *context,
 			 struct ibv_device_attr_ex *attr, size_t size);
 
 /**
- * init_attr() - Fills in valid attributes.
+ * init_attr() - Fill in valid attributes.
  * @attr: attributes
  * @context: context of the device
  * @comp_mask: IBV_EXP_QP_INIT_ATTR_* bits
@@ -166,7 +166,7 @@ void init_attr(struct ibv_exp_qp_init_attr *attr, struct ibv_context *context,
 	       uint32_t comp_mask);
 
 /**
- * create() - Creates a QP through the library.
+ * create() - Create a QP through the library.
  * @context: context of the device
  * @comp_mask: IBV_EXP_QP_INIT_ATTR_* bits
  * @flags: IBV_EXP_QP_CREATE_* flags
@@ -178,7 +178,7 @@ struct ibv_qp *create(struct ibv_context *context, uint32_t comp_mask,
 		      uint32_t flags, uint32_t max_atomic_arg);
 
 /**
- * must_create() - Creates a QP through the library, and ends the program on
+ * must_create() - Create a QP through the library, and end the program on
  *	failure.
  * @context: context of the device
  * @comp_mask: IBV_EXP_QP_INIT_ATTR_* bits

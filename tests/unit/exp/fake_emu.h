@@ -95,19 +95,19 @@ extern struct verbs_context emu_vctx;
 extern struct ibv_pd emu_pd;
 
 /**
- * fake_reset() - Resets the fake.
+ * fake_reset() - Reset the fake.
  */
 void fake_reset(void);
 
 /**
- * new_cq() - Creates a CQ.
+ * new_cq() - Create a CQ.
  *
  * Return: the CQ.
  */
 struct fake_cq *new_cq(void);
 
 /**
- * new_cq_ex() - Creates an extended CQ with ibv_create_cq_ex().
+ * new_cq_ex() - Create an extended CQ with ibv_create_cq_ex().
  * @wc_flags: IBV_WC_EX_* flags
  *
  * Return: the CQ.
@@ -115,7 +115,7 @@ struct fake_cq *new_cq(void);
 struct fake_cq *new_cq_ex(uint64_t wc_flags);
 
 /**
- * new_qp() - Creates an emulated QP with sig_all 0.
+ * new_qp() - Create an emulated QP with sig_all 0.
  * @cq: CQ of the QP
  * @flags: IBV_EXP_QP_CREATE_* flags
  *
@@ -124,19 +124,19 @@ struct fake_cq *new_cq_ex(uint64_t wc_flags);
 struct fake_qp *new_qp(struct fake_cq *cq, uint32_t flags);
 
 /**
- * drop_qp() - Destroys a QP by the call that the library interposes.
+ * drop_qp() - Destroy a QP by the call that the library interposes.
  * @qp: QP
  */
 void drop_qp(struct fake_qp *qp);
 
 /**
- * drop_cq() - Destroys a CQ by the call that the library interposes.
+ * drop_cq() - Destroy a CQ by the call that the library interposes.
  * @cq: CQ
  */
 void drop_cq(struct fake_cq *cq);
 
 /**
- * interposed_destroy_cq() - ibv_destroy_cq() that the library interposes.
+ * interposed_destroy_cq() - Call the interposed ibv_destroy_cq().
  * @cq: CQ
  *
  * Return: as ibv_destroy_cq().
@@ -144,7 +144,7 @@ void drop_cq(struct fake_cq *cq);
 int interposed_destroy_cq(struct ibv_cq *cq);
 
 /**
- * run() - Executes the next request of a QP.
+ * run() - Execute the next request of a QP.
  * @qp: QP
  *
  * Return: false if the QP has no request.
@@ -152,7 +152,7 @@ int interposed_destroy_cq(struct ibv_cq *cq);
 bool run(struct fake_qp *qp);
 
 /**
- * mem_at() - Reads a word of the peer while the device is active.
+ * mem_at() - Read a word of the peer while the device is active.
  * @word: index in fake.mem
  *
  * Return: the word.
@@ -160,7 +160,7 @@ bool run(struct fake_qp *qp);
 uint64_t mem_at(int word);
 
 /**
- * run_all() - Executes requests and polls completions until nothing is left.
+ * run_all() - Execute requests and poll completions until nothing is left.
  * @cq: CQ to poll
  * @a: first QP
  * @b: second QP, or NULL
@@ -173,7 +173,7 @@ int run_all(struct fake_cq *cq, struct fake_qp *a, struct fake_qp *b,
 	    struct ibv_wc *wcs, int max);
 
 /**
- * add_wc() - Adds a completion that belongs to no request of the fake.
+ * add_wc() - Add a completion that belongs to no request of the fake.
  * @cq: CQ
  * @wc: completion
  */

@@ -121,7 +121,7 @@ struct fake_mlx5_qp {
 };
 
 /**
- * to_fake_mlx5() - Returns the fake QP that contains a QP.
+ * to_fake_mlx5() - Return the fake QP that contains a QP.
  * @qp: QP of this device
  *
  * Return: the fake QP.
@@ -132,28 +132,26 @@ static inline struct fake_mlx5_qp *to_fake_mlx5(struct ibv_qp *qp)
 }
 
 /**
- * fake_mlx5_init() - Initializes the device once per program, after
- *	fake_init().
+ * fake_mlx5_init() - Initialize the device once per program, after fake_init().
  */
 void fake_mlx5_init(void);
 
 /**
- * fake_mlx5_reset() - Resets the device to a ConnectX-6 that supports all
- *	sizes.
+ * fake_mlx5_reset() - Reset the device to a ConnectX-6 that supports all sizes.
  *
  * Tests call it first, instead of fake_reset().
  */
 void fake_mlx5_reset(void);
 
 /**
- * fake_mlx5_reopen() - Makes the library forget the context.
+ * fake_mlx5_reopen() - Make the library forget the context.
  *
  * The test then uses the same context as a process that opens the device again.
  */
 void fake_mlx5_reopen(void);
 
 /**
- * fake_mlx5_run() - Executes one request of a QP.
+ * fake_mlx5_run() - Execute one request of a QP.
  * @qp: QP
  *
  * Return: false if the QP has no request.
@@ -161,7 +159,7 @@ void fake_mlx5_reopen(void);
 bool fake_mlx5_run(struct ibv_qp *qp);
 
 /**
- * fake_mlx5_region() - Registers memory for the device.
+ * fake_mlx5_region() - Register memory for the device.
  * @start: first byte
  * @size: size in bytes
  * @key: key that names the region
@@ -169,7 +167,7 @@ bool fake_mlx5_run(struct ibv_qp *qp);
 void fake_mlx5_region(void *start, size_t size, uint32_t key);
 
 /**
- * fake_mlx5_other() - Adds a completion that does not belong to a send request.
+ * fake_mlx5_other() - Add a completion that does not belong to a send request.
  * @qp_num: QP number in the completion
  * @cq: CQ
  * @wr_id: wr_id
@@ -180,7 +178,7 @@ void fake_mlx5_other(uint32_t qp_num, struct fake_mlx5_cq *cq, uint64_t wr_id,
 		     enum ibv_wc_opcode opcode, enum ibv_wc_status status);
 
 /**
- * fake_mlx5_poll() - Polls a CQ without the library.
+ * fake_mlx5_poll() - Poll a CQ without the library.
  * @cq: CQ
  * @num: number of entries of @wc
  * @wc: is filled with the completions
@@ -190,7 +188,7 @@ void fake_mlx5_other(uint32_t qp_num, struct fake_mlx5_cq *cq, uint64_t wr_id,
 int fake_mlx5_poll(struct fake_mlx5_cq *cq, int num, struct ibv_wc *wc);
 
 /**
- * fake_mlx5_modify() - Moves a QP to another state through the library.
+ * fake_mlx5_modify() - Move a QP to another state through the library.
  * @qp: QP
  * @state: new state, which may be RESET
  *
@@ -199,7 +197,7 @@ int fake_mlx5_poll(struct fake_mlx5_cq *cq, int num, struct ibv_wc *wc);
 int fake_mlx5_modify(struct ibv_qp *qp, enum ibv_qp_state state);
 
 /**
- * mlx5_init_attr() - Fills in valid attributes for this device, as init_attr()
+ * mlx5_init_attr() - Fill in valid attributes for this device, as init_attr()
  *	does.
  * @attr: attributes
  * @max_send_wr: number of send requests
@@ -210,7 +208,7 @@ void mlx5_init_attr(struct ibv_exp_qp_init_attr *attr, uint32_t max_send_wr,
 		    uint32_t exp_create_flags, bool sig_all);
 
 /**
- * mlx5_qp() - Creates a QP, and ends the program on failure.
+ * mlx5_qp() - Create a QP, and end the program on failure.
  * @max_send_wr: number of send requests
  * @exp_create_flags: IBV_EXP_QP_CREATE_* flags
  * @sig_all: sq_sig_all

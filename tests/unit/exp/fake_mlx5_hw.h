@@ -6,14 +6,14 @@
 #include "fake_mlx5.h"
 
 /**
- * fake_mlx5_hw_lock() - Locks the execution of requests.
+ * fake_mlx5_hw_lock() - Lock the execution of requests.
  *
  * One lock for all QPs, which also protects the CQEs.
  */
 void fake_mlx5_hw_lock(void);
 
 /**
- * fake_mlx5_hw_unlock() - Unlocks the execution of requests.
+ * fake_mlx5_hw_unlock() - Unlock the execution of requests.
  */
 void fake_mlx5_hw_unlock(void);
 

@@ -44,17 +44,17 @@ extern struct std std;
 #define ctx std_ctx
 
 /**
- * reset() - Resets the fake to a device that implements every call.
+ * reset() - Reset the fake to a device that implements every call.
  */
 void reset(void);
 
 /**
- * reset_bare() - Resets the fake to a device that implements no optional call.
+ * reset_bare() - Reset the fake to a device that implements no optional call.
  */
 void reset_bare(void);
 
 /**
- * f_dereg_mr() - Implements ibv_dereg_mr().
+ * f_dereg_mr() - Implement ibv_dereg_mr().
  * @mr: region, which must be std.mr
  *
  * Return: std.err.

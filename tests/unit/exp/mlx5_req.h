@@ -21,7 +21,7 @@ static uint64_t remote[WORDS] __attribute__((aligned(32)));
 static uint8_t local[4096] __attribute__((aligned(32)));
 
 /**
- * start() - Resets the fake and the memory, and registers both regions.
+ * start() - Reset the fake and the memory, and register both regions.
  */
 static inline void start(void)
 {
@@ -40,7 +40,7 @@ struct req {
 };
 
 /**
- * init() - Fills in a request without operands.
+ * init() - Fill in a request without operands.
  * @req: request
  * @opcode: IBV_EXP_WR_*
  * @wr_id: wr_id
@@ -65,7 +65,7 @@ static inline void init(struct req *req, int opcode, uint64_t wr_id,
 }
 
 /**
- * init_plain() - Fills in a standard atomic or an RDMA request of 8 bytes.
+ * init_plain() - Fill in a standard atomic or an RDMA request of 8 bytes.
  * @req: request
  * @opcode: IBV_EXP_WR_*
  * @wr_id: wr_id
@@ -90,7 +90,7 @@ static inline void init_plain(struct req *req, int opcode, uint64_t wr_id,
 }
 
 /**
- * init_masked() - Fills in a masked atomic, except for its operands.
+ * init_masked() - Fill in a masked atomic, except for its operands.
  * @req: request
  * @opcode: CS or FA
  * @size: size of the operands in bytes
@@ -111,7 +111,7 @@ static inline void init_masked(struct req *req, int opcode, int size,
 }
 
 /**
- * set_cs() - Sets the operands of a masked compare-and-swap.
+ * set_cs() - Set the operands of a masked compare-and-swap.
  * @req: request
  * @compare: value to compare with
  * @compare_mask: bits to compare
@@ -134,7 +134,7 @@ static inline void set_cs(struct req *req, uint64_t compare,
 }
 
 /**
- * set_fa() - Sets the operands of a masked fetch-and-add.
+ * set_fa() - Set the operands of a masked fetch-and-add.
  * @req: request
  * @add: value to add
  * @boundary: most significant bits of the fields
@@ -151,8 +151,7 @@ static inline void set_fa(struct req *req, uint64_t add, uint64_t boundary)
 }
 
 /**
- * init_cs8() - Fills in a masked compare-and-swap of 8 bytes with zero
- *	operands.
+ * init_cs8() - Fill in a masked compare-and-swap of 8 bytes with zero operands.
  * @req: request
  * @wr_id: wr_id
  * @flags: IBV_EXP_SEND_* flags
@@ -167,7 +166,7 @@ static inline void init_cs8(struct req *req, uint64_t wr_id, uint64_t flags,
 }
 
 /**
- * init_fa8() - Fills in a masked fetch-and-add of 8 bytes that adds 1.
+ * init_fa8() - Fill in a masked fetch-and-add of 8 bytes that adds 1.
  * @req: request
  * @wr_id: wr_id
  * @flags: IBV_EXP_SEND_* flags
@@ -182,7 +181,7 @@ static inline void init_fa8(struct req *req, uint64_t wr_id, uint64_t flags,
 }
 
 /**
- * link_reqs() - Links requests to one list.
+ * link_reqs() - Link requests to one list.
  * @reqs: requests
  * @n: number of requests
  */
@@ -195,7 +194,7 @@ static inline void link_reqs(struct req *reqs, int n)
 }
 
 /**
- * post() - Posts a list of requests.
+ * post() - Post a list of requests.
  * @qp: QP
  * @req: first request
  *
@@ -209,7 +208,7 @@ static inline int post(struct ibv_qp *qp, struct req *req)
 }
 
 /**
- * result() - Reads a result of 8 bytes.
+ * result() - Read a result of 8 bytes.
  * @offset: offset of the local buffer in bytes
  *
  * Return: the result.
@@ -223,7 +222,7 @@ static inline uint64_t result(uint32_t offset)
 }
 
 /**
- * set_operands() - Sets the operands of a masked atomic to those in
+ * set_operands() - Set the operands of a masked atomic to those in
  *	req->operands.
  * @req: request
  * @opcode: CS or FA

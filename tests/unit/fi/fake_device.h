@@ -65,7 +65,7 @@ struct fake_device {
 extern struct fake_device fake_device;
 
 /**
- * fake_device_set() - Changes a field while the device is in use.
+ * fake_device_set() - Change a field while the device is in use.
  * @field: field of the device
  * @value: its new value
  */
@@ -76,7 +76,7 @@ extern struct fake_device fake_device;
 } while (0)
 
 /**
- * fake_device_get() - Reads a field while the device is in use.
+ * fake_device_get() - Read a field while the device is in use.
  * @field: field of the device
  *
  * Return: its value.
@@ -89,13 +89,13 @@ extern struct fake_device fake_device;
 })
 
 /**
- * fake_device_use_dc() - Makes endpoints that are opened later use DC, or not.
+ * fake_device_use_dc() - Make endpoints that are opened later use DC, or not.
  * @dc: true if the device has DC and all peers are to be reached by it
  */
 void fake_device_use_dc(bool dc);
 
 /**
- * fake_device_remove() - Removes the device.
+ * fake_device_remove() - Remove the device.
  * @by_event: true: each context has IBV_EVENT_DEVICE_FATAL. False: the
  *	completion channels hang up.
  */

@@ -120,7 +120,7 @@ struct fake_kernel {
 extern struct fake_kernel fake;
 
 /**
- * __wrap_ioctl() - Handles ioctl() of the provider.
+ * __wrap_ioctl() - Handle ioctl() of the provider.
  * @fd: file
  * @request: RDMA_VERBS_IOCTL
  *
@@ -129,7 +129,7 @@ extern struct fake_kernel fake;
 int __wrap_ioctl(int fd, unsigned long request, ...);
 
 /**
- * __real_mmap() - The mmap() of libc.
+ * __real_mmap() - Call mmap() of libc.
  * @addr: as for mmap()
  * @len: as for mmap()
  * @prot: as for mmap()
@@ -143,7 +143,7 @@ void *__real_mmap(void *addr, size_t len, int prot, int flags, int fd,
 		  off_t off);
 
 /**
- * __wrap_mmap() - Handles mmap() of the provider.
+ * __wrap_mmap() - Handle mmap() of the provider.
  * @addr: as for mmap()
  * @len: as for mmap()
  * @prot: as for mmap()
@@ -157,7 +157,7 @@ void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd,
 		  off_t off);
 
 /**
- * __real_munmap() - The munmap() of libc.
+ * __real_munmap() - Call munmap() of libc.
  * @addr: as for munmap()
  * @len: as for munmap()
  *
@@ -166,7 +166,7 @@ void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd,
 int __real_munmap(void *addr, size_t len);
 
 /**
- * __wrap_munmap() - Handles munmap() of the provider.
+ * __wrap_munmap() - Handle munmap() of the provider.
  * @addr: as for munmap()
  * @len: as for munmap()
  *
@@ -175,7 +175,7 @@ int __real_munmap(void *addr, size_t len);
 int __wrap_munmap(void *addr, size_t len);
 
 /**
- * __real_write() - The write() of libc.
+ * __real_write() - Call write() of libc.
  * @fd: as for write()
  * @buf: as for write()
  * @len: as for write()
@@ -185,7 +185,7 @@ int __wrap_munmap(void *addr, size_t len);
 ssize_t __real_write(int fd, const void *buf, size_t len);
 
 /**
- * __wrap_write() - Handles write() of the provider.
+ * __wrap_write() - Handle write() of the provider.
  * @fd: as for write()
  * @buf: as for write()
  * @len: as for write()
@@ -195,7 +195,7 @@ ssize_t __real_write(int fd, const void *buf, size_t len);
 ssize_t __wrap_write(int fd, const void *buf, size_t len);
 
 /**
- * __real_clock_gettime() - The clock_gettime() of libc.
+ * __real_clock_gettime() - Call clock_gettime() of libc.
  * @clock: as for clock_gettime()
  * @ts: as for clock_gettime()
  *
@@ -204,7 +204,7 @@ ssize_t __wrap_write(int fd, const void *buf, size_t len);
 int __real_clock_gettime(clockid_t clock, struct timespec *ts);
 
 /**
- * __wrap_clock_gettime() - Reads the clocks of the fake kernel, if it has any.
+ * __wrap_clock_gettime() - Read the clocks of the fake kernel, if it has any.
  * @clock: as for clock_gettime()
  * @ts: as for clock_gettime()
  *
@@ -213,7 +213,7 @@ int __real_clock_gettime(clockid_t clock, struct timespec *ts);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
 
 /**
- * __real_pthread_spin_init() - The pthread_spin_init() of libc.
+ * __real_pthread_spin_init() - Call pthread_spin_init() of libc.
  * @lock: as for pthread_spin_init()
  * @pshared: as for pthread_spin_init()
  *
@@ -222,7 +222,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
 int __real_pthread_spin_init(pthread_spinlock_t *lock, int pshared);
 
 /**
- * __wrap_pthread_spin_init() - Counts a lock of the provider.
+ * __wrap_pthread_spin_init() - Count a lock of the provider.
  * @lock: as for pthread_spin_init()
  * @pshared: as for pthread_spin_init()
  *
@@ -231,7 +231,7 @@ int __real_pthread_spin_init(pthread_spinlock_t *lock, int pshared);
 int __wrap_pthread_spin_init(pthread_spinlock_t *lock, int pshared);
 
 /**
- * __real_pthread_spin_destroy() - The pthread_spin_destroy() of libc.
+ * __real_pthread_spin_destroy() - Call pthread_spin_destroy() of libc.
  * @lock: as for pthread_spin_destroy()
  *
  * Return: as of pthread_spin_destroy().
@@ -239,7 +239,7 @@ int __wrap_pthread_spin_init(pthread_spinlock_t *lock, int pshared);
 int __real_pthread_spin_destroy(pthread_spinlock_t *lock);
 
 /**
- * __wrap_pthread_spin_destroy() - No longer counts a lock of the provider.
+ * __wrap_pthread_spin_destroy() - Stop counting a lock of the provider.
  * @lock: as for pthread_spin_destroy()
  *
  * Return: as of pthread_spin_destroy().
@@ -247,7 +247,7 @@ int __real_pthread_spin_destroy(pthread_spinlock_t *lock);
 int __wrap_pthread_spin_destroy(pthread_spinlock_t *lock);
 
 /**
- * fake_kernel_init() - Creates the uverbs file and the doorbell.
+ * fake_kernel_init() - Create the uverbs file and the doorbell.
  *
  * Return: 0 or a positive errno value.
  */
@@ -256,7 +256,7 @@ int fake_kernel_init(void);
 /* ---- the kernel's side of the rings ------------------------------------ */
 
 /**
- * bells() - Counts the doorbells since the last call.
+ * bells() - Count the doorbells since the last call.
  * @db: is set to the last doorbell, or NULL
  *
  * Return: the number of doorbells.
@@ -275,7 +275,7 @@ static inline int bells(struct mxe_doorbell *db)
 }
 
 /**
- * sq_wqe() - Returns a WQE of the send queue.
+ * sq_wqe() - Return a WQE of the send queue.
  * @qp: QP
  * @index: index in the ring
  *
@@ -287,7 +287,7 @@ static inline struct mxe_send_wqe *sq_wqe(struct ibv_qp *qp, uint32_t index)
 }
 
 /**
- * sq_producer() - Reads the producer index of the send queue.
+ * sq_producer() - Read the producer index of the send queue.
  * @qp: QP
  *
  * Return: the index.
@@ -298,7 +298,7 @@ static inline uint32_t sq_producer(struct ibv_qp *qp)
 }
 
 /**
- * set_indices() - Sets the producer and consumer index of a ring.
+ * set_indices() - Set the producer and consumer index of a ring.
  * @ring: ring
  * @index: value of both
  */
@@ -310,7 +310,7 @@ static inline void set_indices(struct mxe_ring *ring, uint32_t index)
 }
 
 /**
- * soil_sq() - Fills the send queue with garbage.
+ * soil_sq() - Fill the send queue with garbage.
  * @qp: QP
  *
  * Tests use it to show that old contents of a WQE do not matter.
@@ -323,7 +323,7 @@ static inline void soil_sq(struct ibv_qp *qp)
 }
 
 /**
- * push_cqe() - Adds a CQE as the kernel does.
+ * push_cqe() - Add a CQE as the kernel does.
  * @cq: CQ
  * @cqe: CQE
  */
@@ -341,7 +341,7 @@ static inline void push_cqe(struct ibv_cq *cq, struct mxe_cqe cqe)
 typedef void (*test_fn)(void);
 
 /**
- * run_tests() - Implements main() of a test program.
+ * run_tests() - Implement main() of a test program.
  * @tests: test functions
  * @num: number of test functions
  *
@@ -361,7 +361,7 @@ static inline int run_tests(const test_fn tests[], size_t num)
 }
 
 /**
- * open_context() - Opens a context of fake.device.
+ * open_context() - Open a context of fake.device.
  *
  * Return: the context, or NULL with errno set.
  */
@@ -374,7 +374,7 @@ static inline struct ibv_context *open_context(void)
 }
 
 /**
- * open_device() - Opens fake.device, fake.context and fake.pd.
+ * open_device() - Open fake.device, fake.context and fake.pd.
  *
  * The first test, except in programs that test these calls themselves.
  */
@@ -389,7 +389,7 @@ static inline void open_device(void)
 }
 
 /**
- * close_device() - Closes what open_device() opened.
+ * close_device() - Close what open_device() opened.
  *
  * The last test, except in programs that test these calls themselves.
  */
@@ -401,7 +401,7 @@ static inline void close_device(void)
 }
 
 /**
- * create_cq() - Creates a CQ with CQ_ENTRIES entries.
+ * create_cq() - Create a CQ with CQ_ENTRIES entries.
  *
  * Return: the CQ.
  */
@@ -415,7 +415,7 @@ static inline struct ibv_cq *create_cq(void)
 }
 
 /**
- * qp_attr() - Returns the attributes of an RC QP.
+ * qp_attr() - Return the attributes of an RC QP.
  * @cq: CQ of sends and receives
  *
  * Return: the attributes.
@@ -435,7 +435,7 @@ static inline struct ibv_qp_init_attr_ex qp_attr(struct ibv_cq *cq)
 }
 
 /**
- * ready() - Moves a new QP to RTS and discards its doorbells.
+ * ready() - Move a new QP to RTS and discard its doorbells.
  * @qp: QP, or NULL, which ends the program
  *
  * Return: @qp.
@@ -450,7 +450,7 @@ static inline struct ibv_qp *ready(struct ibv_qp *qp)
 }
 
 /**
- * create_qp_arg() - Creates a QP with builders in RTS.
+ * create_qp_arg() - Create a QP with builders in RTS.
  * @cq: CQ of sends and receives
  * @dv_flags: MXEDV_QP_CREATE_* flags
  * @max_atomic_arg: largest operand in bytes
@@ -472,7 +472,7 @@ static inline struct ibv_qp *create_qp_arg(struct ibv_cq *cq, uint32_t dv_flags,
 }
 
 /**
- * create_qp() - Creates a QP with builders in RTS and the default size of
+ * create_qp() - Create a QP with builders in RTS and the default size of
  *	operands.
  * @cq: CQ of sends and receives
  * @dv_flags: MXEDV_QP_CREATE_* flags
@@ -485,7 +485,7 @@ static inline struct ibv_qp *create_qp(struct ibv_cq *cq, uint32_t dv_flags)
 }
 
 /**
- * to_qpx() - Returns the builders of a QP.
+ * to_qpx() - Return the builders of a QP.
  * @qp: QP
  *
  * Return: the extended QP.
@@ -496,8 +496,8 @@ static inline struct ibv_qp_ex *to_qpx(struct ibv_qp *qp)
 }
 
 /**
- * nothing_is_left() - Checks that all QPs, CQs, mappings and locks are gone,
- *	and clears the memfd.
+ * nothing_is_left() - Check that all QPs, CQs, mappings and locks are gone,
+ *	and clear the memfd.
  */
 static inline void nothing_is_left(void)
 {
@@ -507,7 +507,7 @@ static inline void nothing_is_left(void)
 }
 
 /**
- * destroy() - Destroys a QP and its CQ, and checks that nothing is left.
+ * destroy() - Destroy a QP and its CQ, and check that nothing is left.
  * @qp: QP
  * @cq: CQ
  */
