@@ -22,12 +22,12 @@ extern const struct path paths[];	/* the last one has no name */
 extern struct vt_pair wire;		/* between the two devices, connected */
 
 /**
- * paths_set_up() - Creates the objects that the paths need on the two devices.
+ * paths_set_up() - Create the objects that the paths need on the two devices.
  */
 void paths_set_up(void);
 
 /**
- * paths_tear_down() - Destroys the objects of paths_set_up().
+ * paths_tear_down() - Destroy the objects of paths_set_up().
  */
 void paths_tear_down(void);
 
@@ -38,33 +38,33 @@ void paths_tear_down(void);
 enum { LINK_LOST = -1 };
 
 /**
- * link_set_up() - Creates the netdev for the link and opens the netlink socket.
+ * link_set_up() - Create the netdev for the link and open the netlink socket.
  */
 void link_set_up(void);
 
 /**
- * link_add() - Adds the link.
+ * link_add() - Add the link.
  *
  * Return: 0, an errno value, or LINK_LOST.
  */
 int link_add(void);
 
 /**
- * link_del() - Deletes the link that link_is_there() found last.
+ * link_del() - Delete the link that link_is_there() found last.
  *
  * Return: 0, an errno value, or LINK_LOST.
  */
 int link_del(void);
 
 /**
- * link_is_there() - Returns true if the link exists, and remembers its index.
+ * link_is_there() - Check whether the link exists, and remember its index.
  *
  * Return: true if it exists.
  */
 bool link_is_there(void);
 
 /**
- * link_is_whole() - Checks that the link is complete.
+ * link_is_whole() - Check that the link is complete.
  * @has_file: is set to true if processes can open the device, which is then
  *	checked too
  *
@@ -73,7 +73,7 @@ bool link_is_there(void);
 const char *link_is_whole(bool *has_file);
 
 /**
- * link_tear_down() - Deletes the netdev and checks that nothing holds a
+ * link_tear_down() - Delete the netdev and check that nothing holds a
  *	reference to it.
  *
  * Return: true if it was deleted.

@@ -25,20 +25,20 @@ enum {
 #define HOSTILE_SEC	1000000000ULL
 
 /**
- * hostile_full() - Returns true if $MXE_HOSTILE_FULL is 1.
+ * hostile_full() - Check whether $MXE_HOSTILE_FULL is 1.
  *
  * Return: true if the test runs more rounds and uses all objects.
  */
 bool hostile_full(void);
 
 /**
- * hostile_sleep_ms() - Sleeps.
+ * hostile_sleep_ms() - Sleep.
  * @ms: duration in ms
  */
 void hostile_sleep_ms(unsigned int ms);
 
 /**
- * hostile_limit() - Returns a time limit.
+ * hostile_limit() - Return a time limit.
  * @ms: limit on the stock kernel in ms
  *
  * Return: the limit in ns, multiplied by $MXE_FACTOR.
@@ -46,7 +46,7 @@ void hostile_sleep_ms(unsigned int ms);
 uint64_t hostile_limit(unsigned int ms);
 
 /**
- * hostile_judges_time() - Returns true if measured times decide about a test.
+ * hostile_judges_time() - Check whether measured times decide about a test.
  *
  * Return: false if $MXE_FACTOR is above 1. The kernel then has checkers, which
  *	slow down some operations by a factor of hundreds, so tests only print
@@ -55,7 +55,7 @@ uint64_t hostile_limit(unsigned int ms);
 bool hostile_judges_time(void);
 
 /**
- * hostile_begin() - Prepares a test program.
+ * hostile_begin() - Prepare a test program.
  * @size: size of the shared memory in bytes
  *
  * The first call of a test. Skips the whole program on a machine with fewer
@@ -66,7 +66,7 @@ bool hostile_judges_time(void);
 void *hostile_begin(size_t size);
 
 /**
- * hostile_shared() - Allocates zeroed memory that is shared with children.
+ * hostile_shared() - Allocate zeroed memory that is shared with children.
  * @size: size in bytes
  *
  * Return: the memory.
@@ -74,7 +74,7 @@ void *hostile_begin(size_t size);
 void *hostile_shared(size_t size);
 
 /**
- * hostile_least() - Repeats a measurement and returns the smallest result.
+ * hostile_least() - Repeat a measurement and return the smallest result.
  * @measure: returns one measurement in ns
  * @arg: argument of @measure
  * @limit: largest acceptable result in ns
@@ -88,7 +88,7 @@ uint64_t hostile_least(uint64_t (*measure)(const void *arg), const void *arg,
 		       uint64_t limit);
 
 /**
- * hostile_wait() - Waits until a flag is set.
+ * hostile_wait() - Wait until a flag is set.
  * @flag: flag in shared memory
  * @what: name of the event, for the message
  *
@@ -99,19 +99,19 @@ void hostile_wait(atomic_int *flag, const char *what);
 /* ---- CPUs and processes -------------------------------------------------- */
 
 /**
- * hostile_pin() - Pins the calling thread to a CPU.
+ * hostile_pin() - Pin the calling thread to a CPU.
  * @cpu: CPU
  */
 void hostile_pin(int cpu);
 
 /**
- * hostile_fifo() - Changes the real-time priority of the calling thread.
+ * hostile_fifo() - Change the real-time priority of the calling thread.
  * @priority: SCHED_FIFO priority, or 0 for SCHED_OTHER
  */
 void hostile_fifo(int priority);
 
 /**
- * hostile_rt_unlimited() - Lifts or restores the limit on the CPU time of
+ * hostile_rt_unlimited() - Lift or restore the limit on the CPU time of
  *	real-time tasks.
  * @on: true to lift the limit, false to restore it
  *
@@ -121,7 +121,7 @@ void hostile_fifo(int priority);
 void hostile_rt_unlimited(bool on);
 
 /**
- * hostile_fork() - Starts a child, which is killed when this process ends.
+ * hostile_fork() - Start a child, which is killed when this process ends.
  * @fn: function that the child runs before it exits with 0
  * @arg: argument of @fn
  *
@@ -130,7 +130,7 @@ void hostile_rt_unlimited(bool on);
 pid_t hostile_fork(void (*fn)(void *arg), void *arg);
 
 /**
- * hostile_kill() - Kills a child with SIGKILL and waits for it.
+ * hostile_kill() - Kill a child with SIGKILL and wait for it.
  * @pid: child
  *
  * Return: the time until waitpid() returned in ns, or UINT64_MAX if the child
@@ -139,7 +139,7 @@ pid_t hostile_fork(void (*fn)(void *arg), void *arg);
 uint64_t hostile_kill(pid_t pid);
 
 /**
- * hostile_join() - Waits for a child that exits by itself.
+ * hostile_join() - Wait for a child that exits by itself.
  * @pid: child
  *
  * Return: the status from waitpid().
@@ -164,7 +164,7 @@ struct hostile_rings {
 };
 
 /**
- * hostile_add_ring() - Adds the ring whose first entry has a wr_id.
+ * hostile_add_ring() - Add the ring whose first entry has a wr_id.
  * @r: rings, whose present members are not searched again
  * @wr_id: wr_id in the entry, and in no ring before it in the same mapping
  * @entries: number of entries of a work queue, or 0 for a completion queue
@@ -173,7 +173,7 @@ void hostile_add_ring(struct hostile_rings *r, uint64_t wr_id,
 		      uint32_t entries);
 
 /**
- * hostile_add_big_rings() - Adds all rings of a minimum size as
+ * hostile_add_big_rings() - Add all rings of a minimum size as
  *	completion queues.
  * @r: rings
  * @size: smallest size in bytes
@@ -181,7 +181,7 @@ void hostile_add_ring(struct hostile_rings *r, uint64_t wr_id,
 void hostile_add_big_rings(struct hostile_rings *r, size_t size);
 
 /**
- * hostile_consumer() - Reads the consumer index of a queue.
+ * hostile_consumer() - Read the consumer index of a queue.
  * @q: queue
  *
  * Return: the index.
@@ -189,20 +189,20 @@ void hostile_add_big_rings(struct hostile_rings *r, size_t size);
 uint32_t hostile_consumer(const struct hostile_queue *q);
 
 /**
- * hostile_feed_once() - Makes work queues look full and completion queues look
+ * hostile_feed_once() - Make work queues look full and completion queues look
  *	empty.
  * @r: rings
  */
 void hostile_feed_once(struct hostile_rings *r);
 
 /**
- * hostile_feed() - Repeats hostile_feed_once() until a stop condition.
+ * hostile_feed() - Repeat hostile_feed_once() until a stop condition.
  * @rings: struct hostile_rings, whose members stop and feed_ns end the loop
  */
 void hostile_feed(void *rings);
 
 /**
- * hostile_ring() - Writes one doorbell to the doorbell file.
+ * hostile_ring() - Write one doorbell to the doorbell file.
  * @r: rings with the doorbell
  *
  * Return: the result of write().
@@ -224,13 +224,13 @@ struct hostile_spinners {
 };
 
 /**
- * hostile_spin_start() - Starts a process that spins on each CPU.
+ * hostile_spin_start() - Start a process that spins on each CPU.
  * @s: spinners to fill in
  */
 void hostile_spin_start(struct hostile_spinners *s);
 
 /**
- * hostile_spin_stop() - Ends the spinners and sets s->share.
+ * hostile_spin_stop() - End the spinners and set s->share.
  * @s: spinners
  */
 void hostile_spin_stop(struct hostile_spinners *s);
@@ -255,7 +255,7 @@ struct hostile_steps {
 };
 
 /**
- * hostile_late_of() - Measures the lateness on a CPU while an attacker runs.
+ * hostile_late_of() - Measure the lateness on a CPU while an attacker runs.
  * @l: meter to fill in
  * @cpu: CPU to measure
  * @steps: shared memory of the attacker
@@ -269,20 +269,20 @@ pid_t hostile_late_of(struct hostile_lateness *l, int cpu, struct hostile_steps 
 		      void (*fn)(void *arg));
 
 /**
- * hostile_late_start() - Starts the meter of the lateness.
+ * hostile_late_start() - Start the meter of the lateness.
  * @l: meter to fill in
  * @cpu: CPU to measure, 0 or 1
  */
 void hostile_late_start(struct hostile_lateness *l, int cpu);
 
 /**
- * hostile_late_stop() - Stops the meter of the lateness.
+ * hostile_late_stop() - Stop the meter of the lateness.
  * @l: meter
  */
 void hostile_late_stop(struct hostile_lateness *l);
 
 /**
- * hostile_late_ns() - Returns the lateness that a meter has measured.
+ * hostile_late_ns() - Return the lateness that a meter has measured.
  * @l: meter that was stopped
  *
  * The result is the third-longest delay, or an eighth of the longest if that is
@@ -294,7 +294,7 @@ void hostile_late_stop(struct hostile_lateness *l);
 uint64_t hostile_late_ns(const struct hostile_lateness *l);
 
 /**
- * hostile_base_late_ns() - Measures the lateness while processes spin on all
+ * hostile_base_late_ns() - Measure the lateness while processes spin on all
  *	CPUs.
  * @cpu: CPU to measure
  *

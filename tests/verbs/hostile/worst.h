@@ -46,24 +46,24 @@ extern struct vt_dev *worst_a, *worst_b;
 /* ---- tracing ---------------------------------------------------------- */
 
 /**
- * worst_begin() - Starts tracing if $MXE_TRACING names the tracing directory.
+ * worst_begin() - Start tracing if $MXE_TRACING names the tracing directory.
  */
 void worst_begin(void);
 
 /**
- * worst_end() - Stops tracing.
+ * worst_end() - Stop tracing.
  */
 void worst_end(void);
 
 /**
- * worst_fifo() - Changes the real-time priority of a process.
+ * worst_fifo() - Change the real-time priority of a process.
  * @pid: process, or 0 for the caller
  * @priority: SCHED_FIFO priority, or 0 for SCHED_OTHER
  */
 void worst_fifo(pid_t pid, int priority);
 
 /**
- * worst_starve_work() - Keeps the work of QPs from running on CPU 0.
+ * worst_starve_work() - Keep the work of QPs from running on CPU 0.
  * @on: begin, or end
  *
  * Meanwhile, the caller runs on CPU 0 only, and packets are received there.
@@ -73,7 +73,7 @@ void worst_starve_work(bool on);
 /* ---- pairs and requests ------------------------------------------------ */
 
 /**
- * worst_conf() - Returns a configuration with deferred doorbells, 32 SGEs and
+ * worst_conf() - Return a configuration with deferred doorbells, 32 SGEs and
  *	large atomics.
  * @depth: entries of each queue
  * @size: size of each buffer in bytes
@@ -96,7 +96,7 @@ struct worst_wr {
 };
 
 /**
- * worst_fill() - Posts a send request several times without ringing the
+ * worst_fill() - Post a send request several times without ringing the
  *	doorbell.
  * @qp: QP
  * @n: number of times
@@ -105,7 +105,7 @@ struct worst_wr {
 void worst_fill(struct ibv_qp *qp, uint32_t n, const struct worst_wr *wr);
 
 /**
- * worst_fill_recv() - Posts a receive request several times.
+ * worst_fill_recv() - Post a receive request several times.
  * @e: end
  * @n: number of times
  * @sge: SGEs
@@ -115,13 +115,13 @@ void worst_fill_recv(struct vt_end *e, uint32_t n, struct ibv_sge *sge,
 		     int num_sge);
 
 /**
- * worst_ring() - Rings the doorbell of a QP.
+ * worst_ring() - Ring the doorbell of a QP.
  * @qp: QP
  */
 void worst_ring(struct ibv_qp *qp);
 
 /**
- * worst_pair_open() - Opens a pair whose end a has sent a request already.
+ * worst_pair_open() - Open a pair whose end a has sent a request already.
  * @p: pair to fill in, whose end a is on worst_a
  * @to: device of end b
  * @conf: configuration
@@ -133,7 +133,7 @@ void worst_pair_open(struct vt_pair *p, struct vt_dev *to,
 		     const struct vt_conf *conf);
 
 /**
- * worst_wait() - Waits for completions.
+ * worst_wait() - Wait for completions.
  * @cq: completion queue
  * @n: number of completions
  * @status: expected status of each
@@ -151,7 +151,7 @@ struct worst_list {
 };
 
 /**
- * worst_list_open() - Registers a separate region for each of WORST_SGE SGEs.
+ * worst_list_open() - Register a separate region for each of WORST_SGE SGEs.
  * @l: list to fill in
  * @dev: device
  * @len: total length of the SGEs in bytes
@@ -161,7 +161,7 @@ void worst_list_open(struct worst_list *l, struct vt_dev *dev, uint32_t len,
 		     uint32_t shift);
 
 /**
- * worst_list_close() - Deregisters the regions of a list.
+ * worst_list_close() - Deregister the regions of a list.
  * @l: list
  */
 void worst_list_close(struct worst_list *l);

@@ -16,7 +16,7 @@
 #define GROUP CGROUP "/group"
 
 /**
- * cgroup_write() - Writes a file of a group.
+ * cgroup_write() - Write a file of a group.
  * @path: the file
  * @text: new content of the file
  */
@@ -29,7 +29,7 @@ static inline void cgroup_write(const char *path, const char *text)
 }
 
 /**
- * cgroup_value() - Reads a number from a file of a group.
+ * cgroup_value() - Read a number from a file of a group.
  * @path: the file
  *
  * Return: the number.
@@ -46,7 +46,7 @@ static inline long cgroup_value(const char *path)
 }
 
 /**
- * cgroup_open() - Mounts the hierarchy and gives groups the memory controller.
+ * cgroup_open() - Mount the hierarchy and give groups the memory controller.
  *
  * Return: 0, ENODEV if the kernel has no control groups, or EOPNOTSUPP if it
  * has none for memory. Nothing is left after an error.
@@ -81,7 +81,7 @@ remove:
 }
 
 /**
- * cgroup_close() - Undoes cgroup_open(). The caller has removed its groups.
+ * cgroup_close() - Undo cgroup_open(). The caller has removed its groups.
  */
 static inline void cgroup_close(void)
 {

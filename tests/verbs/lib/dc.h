@@ -64,7 +64,7 @@ static enum ibv_mtu dc_path_mtu = IBV_MTU_1024;
 /* ---- objects ----------------------------------------------------------- */
 
 /**
- * dc_create() - Creates a DC QP.
+ * dc_create() - Create a DC QP.
  * @dev: device
  * @cq: completion queue
  * @srq: SRQ of a target, or NULL
@@ -103,7 +103,7 @@ static inline struct ibv_qp *dc_create(struct vt_dev *dev, struct ibv_cq *cq,
 }
 
 /**
- * dc_to_init() - Moves a QP to INIT.
+ * dc_to_init() - Move a QP to INIT.
  * @qp: DC QP
  * @is_target: it is a target
  *
@@ -123,7 +123,7 @@ static inline int dc_to_init(struct ibv_qp *qp, bool is_target)
 }
 
 /**
- * dc_to_rtr() - Moves a QP from INIT to RTR.
+ * dc_to_rtr() - Move a QP from INIT to RTR.
  * @qp: DC QP
  * @is_target: it is a target
  *
@@ -142,7 +142,7 @@ static inline int dc_to_rtr(struct ibv_qp *qp, bool is_target)
 }
 
 /**
- * dc_to_rts() - Moves an initiator from RTR to RTS.
+ * dc_to_rts() - Move an initiator from RTR to RTS.
  * @qp: DC QP
  *
  * Return: 0 or an errno value.
@@ -164,7 +164,7 @@ static inline int dc_to_rts(struct ibv_qp *qp)
 }
 
 /**
- * dc_to_state() - Moves a QP to a state that needs no attributes.
+ * dc_to_state() - Move a QP to a state that needs no attributes.
  * @qp: DC QP
  * @state: RESET or ERR
  *
@@ -176,7 +176,7 @@ static inline int dc_to_state(struct ibv_qp *qp, enum ibv_qp_state state)
 }
 
 /**
- * dc_target_qp() - Creates the QP of a target, in RTR.
+ * dc_target_qp() - Create the QP of a target, in RTR.
  * @t: target, which has all other objects
  */
 static inline void dc_target_qp(struct dc_target *t)
@@ -187,7 +187,7 @@ static inline void dc_target_qp(struct dc_target *t)
 }
 
 /**
- * dc_target_open() - Creates a target in RTR, with memory.
+ * dc_target_open() - Create a target in RTR, with memory.
  * @t: set to the target
  * @dev: its device
  * @from: device of the initiators that use it
@@ -216,7 +216,7 @@ static inline void dc_target_open(struct dc_target *t, struct vt_dev *dev,
 }
 
 /**
- * dc_target_close() - Destroys what dc_target_open() made.
+ * dc_target_close() - Destroy what dc_target_open() made.
  * @t: target, whose qp may be NULL
  */
 static inline void dc_target_close(struct dc_target *t)
@@ -231,7 +231,7 @@ static inline void dc_target_close(struct dc_target *t)
 }
 
 /**
- * dc_target_recv() - Posts a receive request to the SRQ.
+ * dc_target_recv() - Post a receive request to the SRQ.
  * @t: target
  * @wr_id: of the request
  * @offset: of its memory in t->buf
@@ -251,7 +251,7 @@ static inline void dc_target_recv(struct dc_target *t, uint64_t wr_id, size_t of
 }
 
 /**
- * dc_initiator_qp() - Creates the QP of an initiator, in RTS.
+ * dc_initiator_qp() - Create the QP of an initiator, in RTS.
  * @i: initiator, which has all other objects
  */
 static inline void dc_initiator_qp(struct dc_initiator *i)
@@ -265,7 +265,7 @@ static inline void dc_initiator_qp(struct dc_initiator *i)
 }
 
 /**
- * dc_initiator_open() - Creates an initiator in RTS, with memory.
+ * dc_initiator_open() - Create an initiator in RTS, with memory.
  * @i: set to the initiator
  * @dev: its device
  */
@@ -283,7 +283,7 @@ static inline void dc_initiator_open(struct dc_initiator *i, struct vt_dev *dev)
 }
 
 /**
- * dc_initiator_close() - Destroys what dc_initiator_open() made.
+ * dc_initiator_close() - Destroy what dc_initiator_open() made.
  * @i: initiator
  */
 static inline void dc_initiator_close(struct dc_initiator *i)
@@ -295,7 +295,7 @@ static inline void dc_initiator_close(struct dc_initiator *i)
 }
 
 /**
- * dc_initiator_reset() - Moves an initiator through RESET to RTS.
+ * dc_initiator_reset() - Move an initiator through RESET to RTS.
  * @i: initiator, for example after an error
  */
 static inline void dc_initiator_reset(struct dc_initiator *i)
@@ -308,7 +308,7 @@ static inline void dc_initiator_reset(struct dc_initiator *i)
 /* ---- requests ---------------------------------------------------------- */
 
 /**
- * dc_begin() - Begins a signaled request.
+ * dc_begin() - Begin a signaled request.
  * @i: initiator
  * @wr_id: of the request
  */
@@ -320,7 +320,7 @@ static inline void dc_begin(struct dc_initiator *i, uint64_t wr_id)
 }
 
 /**
- * dc_end() - Completes a request and posts it.
+ * dc_end() - Complete a request and post it.
  * @i: initiator, which has begun the request
  * @t: target
  * @len: bytes of the local data, which begin at i->buf
@@ -335,7 +335,7 @@ static inline int dc_end(struct dc_initiator *i, struct dc_target *t, uint32_t l
 }
 
 /**
- * dc_wait() - Waits for a completion.
+ * dc_wait() - Wait for a completion.
  * @cq: completion queue
  * @wr_id: of the request that must complete next
  *
@@ -354,7 +354,7 @@ static inline enum ibv_wc_status dc_wait(struct ibv_cq *cq, uint64_t wr_id)
 }
 
 /**
- * dc_addr() - Returns a remote address.
+ * dc_addr() - Return a remote address.
  * @t: target
  * @offset: in t->buf
  *
@@ -366,7 +366,7 @@ static inline uint64_t dc_addr(const struct dc_target *t, size_t offset)
 }
 
 /**
- * dc_post_fadd() - Posts a fetch-and-add of 1.
+ * dc_post_fadd() - Post a fetch-and-add of 1.
  * @i: initiator
  * @t: target
  * @wr_id: of the request
@@ -383,7 +383,7 @@ static inline int dc_post_fadd(struct dc_initiator *i, struct dc_target *t, uint
 }
 
 /**
- * dc_fadd() - Adds 1 to the first word of a target.
+ * dc_fadd() - Add 1 to the first word of a target.
  * @i: initiator
  * @t: target
  *
@@ -397,7 +397,7 @@ static inline enum ibv_wc_status dc_fadd(struct dc_initiator *i, struct dc_targe
 }
 
 /**
- * dc_word() - Reads a word.
+ * dc_word() - Read a word.
  * @buf: memory of 8 bytes
  *
  * Return: its value.
@@ -413,7 +413,7 @@ static inline uint64_t dc_word(const uint8_t *buf)
 /* ---- resources --------------------------------------------------------- */
 
 /**
- * dc_resource_of() - Looks at what the rdma tool shows of a QP.
+ * dc_resource_of() - Look at what the rdma tool shows of a QP.
  * @dev: device
  * @qp: QP
  * @what: text
@@ -440,7 +440,7 @@ static inline bool dc_resource_of(const struct vt_dev *dev, const struct ibv_qp 
 }
 
 /**
- * dc_resource_has() - Looks at what the rdma tool shows of a target.
+ * dc_resource_has() - Look at what the rdma tool shows of a target.
  * @t: target
  * @what: text
  *

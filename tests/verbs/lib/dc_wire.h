@@ -50,7 +50,7 @@ struct dc_wire {
 };
 
 /**
- * dc_wire_has_token() - Looks at the code of a control packet.
+ * dc_wire_has_token() - Look at the code of a control packet.
  * @code: code, or 0
  *
  * Return: true if such packets have a token or a session, and an age.
@@ -61,7 +61,7 @@ static inline bool dc_wire_has_token(uint8_t code)
 }
 
 /**
- * dc_wire_put32() - Writes a field of 4 bytes.
+ * dc_wire_put32() - Write a field of 4 bytes.
  * @p: where to write it
  * @value: its value
  *
@@ -75,7 +75,7 @@ static inline uint8_t *dc_wire_put32(uint8_t *p, uint32_t value)
 }
 
 /**
- * dc_wire_put64() - Writes a field of 8 bytes.
+ * dc_wire_put64() - Write a field of 8 bytes.
  * @p: where to write it
  * @value: its value
  *
@@ -89,7 +89,7 @@ static inline uint8_t *dc_wire_put64(uint8_t *p, uint64_t value)
 }
 
 /**
- * dc_wire_get32() - Reads a field of 4 bytes.
+ * dc_wire_get32() - Read a field of 4 bytes.
  * @p: its first byte
  *
  * Return: its value.
@@ -103,7 +103,7 @@ static inline uint32_t dc_wire_get32(const uint8_t *p)
 }
 
 /**
- * dc_wire_get64() - Reads a field of 8 bytes.
+ * dc_wire_get64() - Read a field of 8 bytes.
  * @p: its first byte
  *
  * Return: its value.
@@ -117,7 +117,7 @@ static inline uint64_t dc_wire_get64(const uint8_t *p)
 }
 
 /**
- * dc_wire_put() - Writes the headers of a packet.
+ * dc_wire_put() - Write the headers of a packet.
  * @p: buffer for the bytes after the BTH
  * @h: headers
  *
@@ -147,7 +147,7 @@ static inline size_t dc_wire_put(uint8_t *p, const struct dc_wire *h)
 }
 
 /**
- * dc_wire_get() - Reads the headers of a packet.
+ * dc_wire_get() - Read the headers of a packet.
  * @p: BTH of the packet
  * @len: bytes from there to the end of the packet
  * @h: set to the headers

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 /**
- * delay_begin() - Moves the caller to CPU 1.
+ * delay_begin() - Move the caller to CPU 1.
  *
  * Skips the whole program if there is no second CPU.
  */
@@ -25,15 +25,14 @@ struct delay {
 };
 
 /**
- * delay_request() - Starts d->send() on CPU 0 and waits until a look-up is
- *	held.
+ * delay_request() - Start d->send() on CPU 0 and wait until a look-up is held.
  * @d: delay, with the callback
  * @us: duration for which the look-up is held, in microseconds
  */
 void delay_request(struct delay *d, unsigned long us);
 
 /**
- * delay_is_held() - Returns true if the look-up is still held.
+ * delay_is_held() - Check whether the look-up is still held.
  * @d: delay
  *
  * Return: true if it is still held.
@@ -41,7 +40,7 @@ void delay_request(struct delay *d, unsigned long us);
 bool delay_is_held(const struct delay *d);
 
 /**
- * delay_end() - Ends the delays and waits until d->send() has returned.
+ * delay_end() - End the delays and wait until d->send() has returned.
  * @d: delay
  */
 void delay_end(struct delay *d);

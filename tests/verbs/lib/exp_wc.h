@@ -7,7 +7,7 @@
 #include "vt.h"
 
 /**
- * exp_wc_poll() - Waits for a completion.
+ * exp_wc_poll() - Wait for a completion.
  * @cq: completion queue
  *
  * Return: the completion.

@@ -12,7 +12,7 @@
 #include <rdma/rdma_user_ioctl_cmds.h>
 
 /**
- * fd_object_alloc() - Creates an object whose only attribute is its file.
+ * fd_object_alloc() - Create an object whose only attribute is its file.
  * @ctx: context
  * @object: MXE_OBJECT_*
  * @method: MXE_METHOD_*
@@ -45,7 +45,7 @@ static inline int fd_object_alloc(struct ibv_context *ctx, uint16_t object,
 }
 
 /**
- * fd_object_doorbell() - Creates another doorbell file.
+ * fd_object_doorbell() - Create another doorbell file.
  * @ctx: context, for which libmxe has a doorbell file already
  *
  * Return: the file descriptor, or -1 with errno set.

@@ -11,7 +11,7 @@
 #include "vt.h"
 
 /**
- * kmem_bytes() - Returns the size of slab, per-CPU and vmalloc memory.
+ * kmem_bytes() - Return the size of slab, per-CPU and vmalloc memory.
  *
  * Return: the bytes.  Rings are in vmalloc memory.  The scatter list by which
  * ib_umem describes a region is in none of them.  It has 32 bytes for each
@@ -38,7 +38,7 @@ static inline int64_t kmem_bytes(void)
 }
 
 /**
- * kmem_settled() - Waits until memory that was freed has been returned.
+ * kmem_settled() - Wait until memory that was freed has been returned.
  *
  * Return: the bytes, as kmem_bytes().
  */
@@ -57,7 +57,7 @@ static inline int64_t kmem_settled(void)
 }
 
 /**
- * kmem_drop_caches() - Frees the page cache, dentries and inodes.
+ * kmem_drop_caches() - Free the page cache, dentries and inodes.
  */
 static inline void kmem_drop_caches(void)
 {

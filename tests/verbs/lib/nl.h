@@ -32,14 +32,14 @@ struct nl_attrs {
 };
 
 /**
- * nl_open() - Opens an RDMA netlink socket in the netns of the caller.
+ * nl_open() - Open an RDMA netlink socket in the netns of the caller.
  *
  * Return: the file descriptor, or -1.
  */
 int nl_open(void);
 
 /**
- * nl_request() - Begins a request without attributes.
+ * nl_request() - Begin a request without attributes.
  * @op: RDMA_NLDEV_CMD_*
  * @flags: NLM_F_*
  *
@@ -48,7 +48,7 @@ int nl_open(void);
 struct nl_request nl_request(uint16_t op, uint16_t flags);
 
 /**
- * nl_put() - Appends an attribute to a request.
+ * nl_put() - Append an attribute to a request.
  * @r: request
  * @type: RDMA_NLDEV_ATTR_*
  * @data: value
@@ -57,7 +57,7 @@ struct nl_request nl_request(uint16_t op, uint16_t flags);
 void nl_put(struct nl_request *r, uint16_t type, const void *data, size_t len);
 
 /**
- * nl_put_u32() - Appends a 32-bit attribute to a request.
+ * nl_put_u32() - Append a 32-bit attribute to a request.
  * @r: request
  * @type: RDMA_NLDEV_ATTR_*
  * @value: value
@@ -65,7 +65,7 @@ void nl_put(struct nl_request *r, uint16_t type, const void *data, size_t len);
 void nl_put_u32(struct nl_request *r, uint16_t type, uint32_t value);
 
 /**
- * nl_put_string() - Appends a string attribute to a request.
+ * nl_put_string() - Append a string attribute to a request.
  * @r: request
  * @type: RDMA_NLDEV_ATTR_*
  * @s: value
@@ -73,7 +73,7 @@ void nl_put_u32(struct nl_request *r, uint16_t type, uint32_t value);
 void nl_put_string(struct nl_request *r, uint16_t type, const char *s);
 
 /**
- * nl_receive() - Receives one datagram of messages.
+ * nl_receive() - Receive one datagram of messages.
  * @fd: socket from nl_open()
  * @a: is set to the messages
  *
@@ -82,7 +82,7 @@ void nl_put_string(struct nl_request *r, uint16_t type, const char *s);
 bool nl_receive(int fd, struct nl_answer *a);
 
 /**
- * nl_attrs() - Returns the attributes of a message.
+ * nl_attrs() - Return the attributes of a message.
  * @nlh: message
  *
  * Return: the attributes, for nl_next() and nl_attribute().
@@ -90,7 +90,7 @@ bool nl_receive(int fd, struct nl_answer *a);
 struct nl_attrs nl_attrs(const struct nlmsghdr *nlh);
 
 /**
- * nl_next() - Steps to the next attribute.
+ * nl_next() - Step to the next attribute.
  * @attrs: attributes that remain
  * @type: is set to the type of the attribute
  * @inside: is set to its payload
@@ -100,7 +100,7 @@ struct nl_attrs nl_attrs(const struct nlmsghdr *nlh);
 bool nl_next(struct nl_attrs *attrs, uint16_t *type, struct nl_attrs *inside);
 
 /**
- * nl_attribute() - Finds the first attribute of a type.
+ * nl_attribute() - Find the first attribute of a type.
  * @attrs: attributes
  * @type: RDMA_NLDEV_ATTR_*
  *
@@ -109,7 +109,7 @@ bool nl_next(struct nl_attrs *attrs, uint16_t *type, struct nl_attrs *inside);
 const void *nl_attribute(struct nl_attrs attrs, uint16_t type);
 
 /**
- * nl_is_string() - Compares a string attribute of a message.
+ * nl_is_string() - Compare a string attribute of a message.
  * @nlh: message
  * @type: RDMA_NLDEV_ATTR_*
  * @s: string to compare with
@@ -119,7 +119,7 @@ const void *nl_attribute(struct nl_attrs attrs, uint16_t type);
 bool nl_is_string(const struct nlmsghdr *nlh, uint16_t type, const char *s);
 
 /**
- * nl_find_device() - Looks up the index of an RDMA device.
+ * nl_find_device() - Look up the index of an RDMA device.
  * @fd: socket from nl_open()
  * @name: name of the device
  *

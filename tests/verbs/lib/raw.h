@@ -33,7 +33,7 @@ struct raw_bth {
 };
 
 /**
- * raw_enter() - Moves the calling thread to the netns of a host.
+ * raw_enter() - Move the calling thread to the netns of a host.
  * @host: "h1" or "h2"
  *
  * Return: a file of the previous netns, for raw_leave().
@@ -52,7 +52,7 @@ static inline int raw_enter(const char *host)
 }
 
 /**
- * raw_leave() - Returns to the previous netns.
+ * raw_leave() - Return to the previous netns.
  * @before: file from raw_enter(), which is closed
  */
 static inline void raw_leave(int before)
@@ -63,7 +63,7 @@ static inline void raw_leave(int before)
 }
 
 /**
- * raw_socket() - Opens a raw socket in the netns of the first host.
+ * raw_socket() - Open a raw socket in the netns of the first host.
  * @domain: AF_*
  * @protocol: IPPROTO_*
  *
@@ -81,7 +81,7 @@ static inline int raw_socket(int domain, int protocol)
 }
 
 /**
- * raw_open() - Opens a socket for raw_send().
+ * raw_open() - Open a socket for raw_send().
  *
  * Return: the file descriptor.
  */
@@ -91,7 +91,7 @@ static inline int raw_open(void)
 }
 
 /**
- * raw_crc32() - Continues a CRC-32.
+ * raw_crc32() - Continue a CRC-32.
  * @crc: CRC of the bytes before, not inverted
  * @data: bytes
  * @len: number of bytes
@@ -116,7 +116,7 @@ static inline uint32_t raw_crc32(uint32_t crc, const void *data, size_t len)
 }
 
 /**
- * raw_icrc() - Computes the ICRC of a packet.
+ * raw_icrc() - Compute the ICRC of a packet.
  * @packet: packet from the IPv4 header on, which has no options
  * @len: length up to the ICRC in bytes
  *
@@ -142,7 +142,7 @@ static inline uint32_t raw_icrc(const uint8_t *packet, size_t len)
 }
 
 /**
- * raw_icrc6() - Computes the ICRC of an IPv6 packet.
+ * raw_icrc6() - Compute the ICRC of an IPv6 packet.
  * @packet: packet from the IPv6 header on, which has no extension headers
  * @len: length up to the ICRC in bytes
  *
@@ -166,7 +166,7 @@ static inline uint32_t raw_icrc6(const uint8_t *packet, size_t len)
 }
 
 /**
- * raw_plain() - Builds a valid packet of any length.
+ * raw_plain() - Build a valid packet of any length.
  * @packet: buffer for the packet
  * @from: source IPv4 address, in network byte order
  * @to: destination IPv4 address, in network byte order
@@ -218,7 +218,7 @@ struct raw {
 };
 
 /**
- * raw_udp_checksum() - Computes the UDP checksum of an IPv4 packet.
+ * raw_udp_checksum() - Compute the UDP checksum of an IPv4 packet.
  * @ip: packet without IP options
  * @len: length of the UDP datagram in bytes
  *
@@ -242,7 +242,7 @@ static inline uint16_t raw_udp_checksum(const struct iphdr *ip, size_t len)
 }
 
 /**
- * raw_build() - Builds a packet from one device to another.
+ * raw_build() - Build a packet from one device to another.
  * @packet: buffer of RAW_MAX bytes
  * @from: device of the source address
  * @to: device of the destination address
@@ -291,7 +291,7 @@ static inline size_t raw_build(uint8_t *packet, const struct vt_dev *from,
 }
 
 /**
- * raw_send() - Builds and sends a packet.
+ * raw_send() - Build and send a packet.
  * @fd: socket from raw_open()
  * @from: device of the source address
  * @to: device of the destination address

@@ -6,7 +6,7 @@
 #include "vt.h"
 
 /**
- * tm_cq() - Creates a CQ for a tag-matching SRQ.
+ * tm_cq() - Create a CQ for a tag-matching SRQ.
  * @dev: device
  *
  * Return: the CQ.
@@ -25,7 +25,7 @@ static inline struct ibv_cq_ex *tm_cq(struct vt_dev *dev)
 }
 
 /**
- * tm_srq() - Creates a tag-matching SRQ.
+ * tm_srq() - Create a tag-matching SRQ.
  * @dev: device
  * @cq: result of tm_cq()
  * @max_wr: receive requests

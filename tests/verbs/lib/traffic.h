@@ -31,7 +31,7 @@ struct traffic {
 static atomic_bool traffic_stop;	/* set by SIGTERM */
 
 /**
- * traffic_on_term() - Ends the traffic; a handler of SIGTERM.
+ * traffic_on_term() - End the traffic, as the handler of SIGTERM.
  * @sig: not used
  */
 static inline void traffic_on_term(int sig)
@@ -41,7 +41,7 @@ static inline void traffic_on_term(int sig)
 }
 
 /**
- * traffic_time_left() - Tells if the traffic goes on.
+ * traffic_time_left() - Check whether the traffic goes on.
  * @end: time by vt_now_ms()
  *
  * Return: true before @end, and before SIGTERM.
@@ -52,7 +52,7 @@ static inline bool traffic_time_left(uint64_t end)
 }
 
 /**
- * traffic_running() - Tells t_lifecycle.sh that the traffic runs.
+ * traffic_running() - Tell t_lifecycle.sh that the traffic runs.
  */
 static inline void traffic_running(void)
 {
@@ -61,7 +61,7 @@ static inline void traffic_running(void)
 }
 
 /**
- * traffic_gone() - Ends the traffic after a removal.
+ * traffic_gone() - End the traffic after a removal.
  * @why: how it was noticed
  *
  * Return: TRAFFIC_GONE.
@@ -73,7 +73,7 @@ static inline int traffic_gone(const char *why)
 }
 
 /**
- * traffic_device_gone() - Looks for a removal.
+ * traffic_device_gone() - Look for a removal.
  * @t: traffic
  *
  * Return: true if a device reports that it was removed.
@@ -85,7 +85,7 @@ static inline bool traffic_device_gone(const struct traffic *t)
 }
 
 /**
- * traffic_complete() - Checks the next completion.
+ * traffic_complete() - Check the next completion.
  * @t: traffic
  * @wc: completion
  *
@@ -111,7 +111,7 @@ static inline int traffic_complete(struct traffic *t, const struct ibv_wc *wc)
 }
 
 /**
- * traffic_run() - Posts and checks requests until the time is up.
+ * traffic_run() - Post and check requests until the time is up.
  * @t: what to do
  * @end: time by vt_now_ms()
  *

@@ -46,7 +46,7 @@ struct ud_wr {
 };
 
 /**
- * ud_init_attr() - Returns the attributes of a UD QP.
+ * ud_init_attr() - Return the attributes of a UD QP.
  * @u: end with its CQs and device
  *
  * Return: the attributes, for ibv_create_qp_ex().
@@ -73,7 +73,7 @@ static inline struct ibv_qp_init_attr_ex ud_init_attr(const struct ud *u)
 }
 
 /**
- * ud_to() - Moves a UD QP to one state.
+ * ud_to() - Move a UD QP to one state.
  * @u: end
  * @state: new state
  * @qkey: Q_Key, for INIT
@@ -98,7 +98,7 @@ static inline int ud_to(struct ud *u, enum ibv_qp_state state, uint32_t qkey)
 }
 
 /**
- * ud_create() - Creates the buffer, CQs and QP of an end, and leaves the QP in
+ * ud_create() - Create the buffer, CQs and QP of an end, and leave the QP in
  *	RESET.
  * @u: end to fill in
  * @dev: device
@@ -125,7 +125,7 @@ static inline void ud_create(struct ud *u, struct vt_dev *dev)
 }
 
 /**
- * ud_open() - Creates an end and moves its QP to RTS.
+ * ud_open() - Create an end and move its QP to RTS.
  * @u: end to fill in
  * @dev: device
  */
@@ -138,7 +138,7 @@ static inline void ud_open(struct ud *u, struct vt_dev *dev)
 }
 
 /**
- * ud_close() - Destroys an end.
+ * ud_close() - Destroy an end.
  * @u: end
  */
 static inline void ud_close(struct ud *u)
@@ -150,7 +150,7 @@ static inline void ud_close(struct ud *u)
 }
 
 /**
- * ud_ah_gid() - Creates an address handle for a GID.
+ * ud_ah_gid() - Create an address handle for a GID.
  * @dev: device
  * @sgid_index: index of the source GID
  * @dgid: destination GID
@@ -176,7 +176,7 @@ static inline struct ibv_ah *ud_ah_gid(struct vt_dev *dev, int sgid_index,
 }
 
 /**
- * ud_ah() - Creates an address handle from one device to another.
+ * ud_ah() - Create an address handle from one device to another.
  * @from: source device
  * @to: destination device
  * @ipv6: use the IPv6 addresses
@@ -196,7 +196,7 @@ static inline struct ibv_ah *ud_ah(struct vt_dev *from, struct vt_dev *to,
 }
 
 /**
- * ud_send_built() - Posts a datagram with the builders (ibv_wr_*()).
+ * ud_send_built() - Post a datagram with the builders (ibv_wr_*()).
  * @u: end, on a device of mxe
  * @w: datagram
  *
@@ -221,7 +221,7 @@ static inline int ud_send_built(struct ud *u, const struct ud_wr *w)
 }
 
 /**
- * ud_send() - Posts a datagram.
+ * ud_send() - Post a datagram.
  * @u: end
  * @w: datagram, whose offset becomes the wr_id
  *
@@ -247,7 +247,7 @@ static inline int ud_send(struct ud *u, const struct ud_wr *w)
 }
 
 /**
- * ud_send_wait() - Posts a signalled datagram and waits for its completion.
+ * ud_send_wait() - Post a signalled datagram and wait for its completion.
  * @u: end
  * @w: datagram
  *
@@ -270,7 +270,7 @@ static inline int ud_send_wait(struct ud *u, struct ud_wr w)
 }
 
 /**
- * ud_recv() - Posts a receive request.
+ * ud_recv() - Post a receive request.
  * @u: end
  * @offset: offset in the buffer in bytes, which becomes the wr_id
  * @len: length in bytes
@@ -288,7 +288,7 @@ static inline int ud_recv(struct ud *u, size_t offset, uint32_t len)
 }
 
 /**
- * ud_must_recv() - Posts a receive request, and ends the program on failure.
+ * ud_must_recv() - Post a receive request, and end the program on failure.
  * @u: end
  * @offset: offset in the buffer in bytes, which becomes the wr_id
  * @len: length in bytes
@@ -304,7 +304,7 @@ static inline void ud_must_recv(struct ud *u, size_t offset, uint32_t len)
 }
 
 /**
- * ud_next() - Waits for a datagram and checks that its completion is a success.
+ * ud_next() - Wait for a datagram and check that its completion is a success.
  * @u: end
  * @what: name of the check
  *

@@ -133,28 +133,28 @@ struct vt_wr {
 };
 
 /**
- * vt_bail() - Ends the program with "Bail out!" and the current errno.
+ * vt_bail() - End the program with "Bail out!" and the current errno.
  * @fmt: printf() format of the message
  */
 void vt_bail(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2), noreturn));
 
 /**
- * vt_name_a() - Returns the name of the first device.
+ * vt_name_a() - Return the name of the first device.
  *
  * Return: $MXE_A, or "mxe1".
  */
 const char *vt_name_a(void);
 
 /**
- * vt_name_b() - Returns the name of the second device.
+ * vt_name_b() - Return the name of the second device.
  *
  * Return: $MXE_B, or "mxe2".
  */
 const char *vt_name_b(void);
 
 /**
- * vt_counter() - Sums the counters of a device whose names match a pattern.
+ * vt_counter() - Sum the counters of a device whose names match a pattern.
  * @device: name of the device
  * @pattern: glob pattern of the counter names
  *
@@ -167,20 +167,20 @@ const char *vt_name_b(void);
 long vt_counter(const char *device, const char *pattern);
 
 /**
- * vt_has_loopback() - Returns true if the module has a loopback path.
+ * vt_has_loopback() - Check whether the module has a loopback path.
  *
  * Return: false for one that was built with MXE_PLAIN=1, or without loopback.
  */
 bool vt_has_loopback(void);
 
 /**
- * vt_set_loopback() - Switches the loopback path on or off.
+ * vt_set_loopback() - Switch the loopback path on or off.
  * @on: the setting, which is ignored without a loopback path
  */
 void vt_set_loopback(bool on);
 
 /**
- * vt_dev_counter() - Sums the counters of an open device whose names match a
+ * vt_dev_counter() - Sum the counters of an open device whose names match a
  *	pattern.
  * @dev: device
  * @pattern: glob pattern of the counter names
@@ -190,7 +190,7 @@ void vt_set_loopback(bool on);
 long vt_dev_counter(const struct vt_dev *dev, const char *pattern);
 
 /**
- * vt_dev_wait_counted() - Waits until a sum of counters has changed.
+ * vt_dev_wait_counted() - Wait until a sum of counters has changed.
  * @dev: device
  * @pattern: glob pattern of the counter names
  * @before: sum that vt_dev_counter() returned before
@@ -200,7 +200,7 @@ long vt_dev_counter(const struct vt_dev *dev, const char *pattern);
 void vt_dev_wait_counted(const struct vt_dev *dev, const char *pattern, long before);
 
 /**
- * vt_open() - Opens a device and allocates a protection domain.
+ * vt_open() - Open a device and allocate a protection domain.
  * @name: name of the device
  *
  * Ends the program on failure.
@@ -210,7 +210,7 @@ void vt_dev_wait_counted(const struct vt_dev *dev, const char *pattern, long bef
 struct vt_dev *vt_open(const char *name);
 
 /**
- * vt_try_open() - Opens a device and allocates a protection domain.
+ * vt_try_open() - Open a device and allocate a protection domain.
  * @name: name of the device
  *
  * Return: the device, or NULL with errno set.
@@ -218,20 +218,20 @@ struct vt_dev *vt_open(const char *name);
 struct vt_dev *vt_try_open(const char *name);
 
 /**
- * vt_close() - Closes a device.
+ * vt_close() - Close a device.
  * @dev: device from vt_open() or vt_try_open()
  */
 void vt_close(struct vt_dev *dev);
 
 /**
- * vt_defaults() - Returns the default configuration of a pair.
+ * vt_defaults() - Return the default configuration of a pair.
  *
  * Return: the configuration.
  */
 struct vt_conf vt_defaults(void);
 
 /**
- * vt_pair_open() - Creates and connects a pair of QPs.
+ * vt_pair_open() - Create and connect a pair of QPs.
  * @p: pair to fill in
  * @a: device of end a
  * @b: device of end b, which may be @a
@@ -241,7 +241,7 @@ void vt_pair_open(struct vt_pair *p, struct vt_dev *a, struct vt_dev *b,
 		  const struct vt_conf *conf);
 
 /**
- * vt_pair_create() - Creates a pair of QPs and leaves them in RESET.
+ * vt_pair_create() - Create a pair of QPs and leave them in RESET.
  * @p: pair to fill in
  * @a: device of end a
  * @b: device of end b, which may be @a
@@ -251,14 +251,14 @@ void vt_pair_create(struct vt_pair *p, struct vt_dev *a, struct vt_dev *b,
 		    const struct vt_conf *conf);
 
 /**
- * vt_pair_connect() - Moves both QPs of a pair from RESET to RTS.
+ * vt_pair_connect() - Move both QPs of a pair from RESET to RTS.
  * @p: pair
  * @conf: configuration
  */
 void vt_pair_connect(struct vt_pair *p, const struct vt_conf *conf);
 
 /**
- * vt_pair_reconnect() - Moves both QPs of a pair through RESET to RTS again.
+ * vt_pair_reconnect() - Move both QPs of a pair through RESET to RTS again.
  * @p: pair
  * @conf: configuration
  *
@@ -268,13 +268,13 @@ void vt_pair_connect(struct vt_pair *p, const struct vt_conf *conf);
 void vt_pair_reconnect(struct vt_pair *p, const struct vt_conf *conf);
 
 /**
- * vt_pair_close() - Destroys both ends of a pair.
+ * vt_pair_close() - Destroy both ends of a pair.
  * @p: pair
  */
 void vt_pair_close(struct vt_pair *p);
 
 /**
- * vt_end_create() - Creates one end.
+ * vt_end_create() - Create one end.
  * @e: end to fill in
  * @dev: device
  * @conf: configuration
@@ -287,13 +287,13 @@ void vt_end_create(struct vt_end *e, struct vt_dev *dev,
 		   const struct vt_conf *conf, struct ibv_srq *srq, void *buf);
 
 /**
- * vt_end_close() - Destroys one end.
+ * vt_end_close() - Destroy one end.
  * @e: end
  */
 void vt_end_close(struct vt_end *e);
 
 /**
- * vt_to_init() - Moves a QP to INIT.
+ * vt_to_init() - Move a QP to INIT.
  * @e: end
  * @conf: configuration
  *
@@ -302,7 +302,7 @@ void vt_end_close(struct vt_end *e);
 int vt_to_init(struct vt_end *e, const struct vt_conf *conf);
 
 /**
- * vt_to_rtr() - Moves a QP to RTR.
+ * vt_to_rtr() - Move a QP to RTR.
  * @e: end
  * @peer: end to connect to
  * @conf: configuration
@@ -313,7 +313,7 @@ int vt_to_rtr(struct vt_end *e, const struct vt_end *peer,
 	      const struct vt_conf *conf);
 
 /**
- * vt_to_rts() - Moves a QP to RTS.
+ * vt_to_rts() - Move a QP to RTS.
  * @e: end
  * @conf: configuration
  *
@@ -322,7 +322,7 @@ int vt_to_rtr(struct vt_end *e, const struct vt_end *peer,
 int vt_to_rts(struct vt_end *e, const struct vt_conf *conf);
 
 /**
- * vt_to_state() - Moves a QP to a state that needs no other attributes.
+ * vt_to_state() - Move a QP to a state that needs no other attributes.
  * @e: end
  * @state: new state
  *
@@ -331,7 +331,7 @@ int vt_to_rts(struct vt_end *e, const struct vt_conf *conf);
 int vt_to_state(struct vt_end *e, enum ibv_qp_state state);
 
 /**
- * vt_state() - Queries the state of a QP.
+ * vt_state() - Query the state of a QP.
  * @e: end
  *
  * Return: the state.
@@ -339,7 +339,7 @@ int vt_to_state(struct vt_end *e, enum ibv_qp_state state);
 enum ibv_qp_state vt_state(struct vt_end *e);
 
 /**
- * vt_post() - Posts a send request through wr->via.
+ * vt_post() - Post a send request through wr->via.
  * @e: end
  * @wr: request
  *
@@ -348,7 +348,7 @@ enum ibv_qp_state vt_state(struct vt_end *e);
 int vt_post(struct vt_end *e, const struct vt_wr *wr);
 
 /**
- * vt_recv() - Posts a receive request for a part of the end's buffer.
+ * vt_recv() - Post a receive request for a part of the end's buffer.
  * @e: end
  * @wr_id: wr_id of the request
  * @offset: offset in the buffer in bytes
@@ -359,7 +359,7 @@ int vt_post(struct vt_end *e, const struct vt_wr *wr);
 int vt_recv(struct vt_end *e, uint64_t wr_id, size_t offset, uint32_t len);
 
 /**
- * vt_find_wqe() - Finds a WQE in the rings that are mapped into this process.
+ * vt_find_wqe() - Find a WQE in the rings that are mapped into this process.
  * @wr_id: wr_id of the request
  *
  * For tests that change a WQE. A request that is posted in SQD stays in the
@@ -372,7 +372,7 @@ int vt_recv(struct vt_end *e, uint64_t wr_id, size_t offset, uint32_t len);
 struct mxe_send_wqe *vt_find_wqe(uint64_t wr_id);
 
 /**
- * vt_change_wqe() - Changes one field of a WQE.
+ * vt_change_wqe() - Change one field of a WQE.
  * @wr_id: wr_id of the request
  * @offset: offset of the field in the WQE in bytes
  * @size: size of the field in bytes, at most 8
@@ -381,7 +381,7 @@ struct mxe_send_wqe *vt_find_wqe(uint64_t wr_id);
 void vt_change_wqe(uint64_t wr_id, size_t offset, size_t size, uint64_t value);
 
 /**
- * vt_recv_sge() - Posts a receive request.
+ * vt_recv_sge() - Post a receive request.
  * @e: end
  * @wr_id: wr_id of the request
  * @sge: SGEs
@@ -392,7 +392,7 @@ void vt_change_wqe(uint64_t wr_id, size_t offset, size_t size, uint64_t value);
 int vt_recv_sge(struct vt_end *e, uint64_t wr_id, struct ibv_sge *sge, int n);
 
 /**
- * vt_sge() - Returns an SGE in the end's buffer.
+ * vt_sge() - Return an SGE in the end's buffer.
  * @e: end
  * @offset: offset in the buffer in bytes
  * @len: length in bytes
@@ -402,7 +402,7 @@ int vt_recv_sge(struct vt_end *e, uint64_t wr_id, struct ibv_sge *sge, int n);
 struct ibv_sge vt_sge(const struct vt_end *e, size_t offset, uint32_t len);
 
 /**
- * vt_addr() - Returns the remote address of a byte in the end's buffer.
+ * vt_addr() - Return the remote address of a byte in the end's buffer.
  * @e: end
  * @offset: offset in the buffer in bytes
  *
@@ -411,7 +411,7 @@ struct ibv_sge vt_sge(const struct vt_end *e, size_t offset, uint32_t len);
 uint64_t vt_addr(const struct vt_end *e, size_t offset);
 
 /**
- * vt_word() - Returns a pointer to 8 bytes in the end's buffer.
+ * vt_word() - Return a pointer to 8 bytes in the end's buffer.
  * @e: end
  * @offset: offset in the buffer in bytes
  *
@@ -420,7 +420,7 @@ uint64_t vt_addr(const struct vt_end *e, size_t offset);
 uint64_t *vt_word(const struct vt_end *e, size_t offset);
 
 /**
- * vt_poll() - Waits for one completion.
+ * vt_poll() - Wait for one completion.
  * @cq: completion queue
  * @wc: is set to the completion
  * @ms: timeout in ms
@@ -430,7 +430,7 @@ uint64_t *vt_word(const struct vt_end *e, size_t offset);
 bool vt_poll(struct ibv_cq *cq, struct ibv_wc *wc, int ms);
 
 /**
- * vt_do() - Posts a signalled request and waits for its completion.
+ * vt_do() - Post a signalled request and wait for its completion.
  * @e: end
  * @wr: request
  * @wc: is set to the completion, or NULL
@@ -440,7 +440,7 @@ bool vt_poll(struct ibv_cq *cq, struct ibv_wc *wc, int ms);
 int vt_do(struct vt_end *e, struct vt_wr *wr, struct ibv_wc *wc);
 
 /**
- * vt_rdma() - Runs an RDMA operation on the start of the end's buffer.
+ * vt_rdma() - Run an RDMA operation on the start of the end's buffer.
  * @e: end
  * @op: VT_WRITE or VT_READ
  * @mr: remote region, for its rkey
@@ -453,7 +453,7 @@ int vt_rdma(struct vt_end *e, enum vt_opcode op, const struct ibv_mr *mr,
 	    uint64_t raddr, uint32_t len);
 
 /**
- * vt_atomic() - Runs an 8-byte atomic of end a on the buffer of end b.
+ * vt_atomic() - Run an 8-byte atomic of end a on the buffer of end b.
  * @p: pair
  * @wr: request, with operation and operands
  * @offset: offset in the buffer of end b in bytes
@@ -465,7 +465,7 @@ int vt_atomic(struct vt_pair *p, struct vt_wr *wr, size_t offset,
 	      uint64_t *old);
 
 /**
- * vt_any_async() - Waits for an asynchronous event and acknowledges it.
+ * vt_any_async() - Wait for an asynchronous event and acknowledge it.
  * @dev: device
  * @ms: timeout in ms
  *
@@ -474,8 +474,7 @@ int vt_atomic(struct vt_pair *p, struct vt_wr *wr, size_t offset,
 int vt_any_async(struct vt_dev *dev, int ms);
 
 /**
- * vt_async() - Waits for an asynchronous event that is not an event of the
- *	port.
+ * vt_async() - Wait for an asynchronous event that is not an event of the port.
  * @dev: device
  * @ms: timeout in ms
  *
@@ -487,8 +486,7 @@ int vt_any_async(struct vt_dev *dev, int ms);
 int vt_async(struct vt_dev *dev, int ms);
 
 /**
- * vt_drain_async() - Takes all asynchronous events until none arrives for 50
- *	ms.
+ * vt_drain_async() - Take all asynchronous events until none arrives for 50 ms.
  * @dev: device
  */
 void vt_drain_async(struct vt_dev *dev);
@@ -499,7 +497,7 @@ struct vt_mapping {
 };
 
 /**
- * vt_find_rings() - Lists the rings that are mapped into this process, with the
+ * vt_find_rings() - List the rings that are mapped into this process, with the
  *	receive queue of a QP in the mapping of its send queue.
  * @maps: is filled with the mappings
  * @max: number of entries of @maps
@@ -509,7 +507,7 @@ struct vt_mapping {
 int vt_find_rings(struct vt_mapping *maps, int max);
 
 /**
- * vt_doorbell_fd() - Returns the doorbell file of the device that was opened
+ * vt_doorbell_fd() - Return the doorbell file of the device that was opened
  *	first.
  *
  * Return: the file descriptor, or -1.
@@ -517,7 +515,7 @@ int vt_find_rings(struct vt_mapping *maps, int max);
 int vt_doorbell_fd(void);
 
 /**
- * vt_status() - Names the result of vt_do().
+ * vt_status() - Name the result of vt_do().
  * @status: status of a completion, or -1
  *
  * Return: the name.
@@ -525,21 +523,21 @@ int vt_doorbell_fd(void);
 const char *vt_status(int status);
 
 /**
- * vt_now_ns() - Reads CLOCK_MONOTONIC.
+ * vt_now_ns() - Read CLOCK_MONOTONIC.
  *
  * Return: the time in ns.
  */
 uint64_t vt_now_ns(void);
 
 /**
- * vt_now_ms() - Reads CLOCK_MONOTONIC.
+ * vt_now_ms() - Read CLOCK_MONOTONIC.
  *
  * Return: the time in ms.
  */
 uint64_t vt_now_ms(void);
 
 /**
- * vt_wanted() - Returns true if the command line selects a test.
+ * vt_wanted() - Check whether the command line selects a test.
  * @name: name of the test
  * @argv: arguments of the program, terminated by NULL
  *
@@ -548,7 +546,7 @@ uint64_t vt_now_ms(void);
 bool vt_wanted(const char *name, char **argv);
 
 /**
- * vt_transfer() - Transfers random bytes and checks the result.
+ * vt_transfer() - Transfer random bytes and check the result.
  * @p: pair
  * @op: operation
  * @via: interface to post with
@@ -569,14 +567,14 @@ extern const char *const vt_op_name[];
 extern const char *const vt_via_name[];
 
 /**
- * vt_random_u64() - Returns the next number of a sequence with a fixed seed.
+ * vt_random_u64() - Return the next number of a sequence with a fixed seed.
  *
  * Return: the number.
  */
 uint64_t vt_random_u64(void);
 
 /**
- * vt_fill_random() - Fills a buffer from the sequence of vt_random_u64().
+ * vt_fill_random() - Fill a buffer from the sequence of vt_random_u64().
  * @buf: buffer
  * @len: size in bytes
  */

@@ -13,7 +13,7 @@
 enum { XRC_SRQ_WR = 16, XRC_SRQ_SGE = 2 };
 
 /**
- * xrc_open_domain() - Opens an XRC domain.
+ * xrc_open_domain() - Open an XRC domain.
  * @dev: device
  * @fd: file of the domain, or -1 (with O_CREAT) for a domain without a file
  * @oflags: O_CREAT and O_EXCL
@@ -32,7 +32,7 @@ static inline struct ibv_xrcd *xrc_open_domain(struct vt_dev *dev, int fd, int o
 }
 
 /**
- * xrc_make_srq() - Creates an XRC SRQ.
+ * xrc_make_srq() - Create an XRC SRQ.
  * @pd: protection domain
  * @xrcd: XRC domain
  * @cq: completion queue of the receives
@@ -59,7 +59,7 @@ static inline struct ibv_srq *xrc_make_srq(struct ibv_pd *pd, struct ibv_xrcd *x
 }
 
 /**
- * xrc_make_target() - Creates an XRC target QP.
+ * xrc_make_target() - Create an XRC target QP.
  * @dev: device
  * @xrcd: XRC domain
  *
@@ -77,7 +77,7 @@ static inline struct ibv_qp *xrc_make_target(struct vt_dev *dev, struct ibv_xrcd
 }
 
 /**
- * xrc_receiver_open() - Creates the buffer, CQ and XRC SRQ of a target, but no
+ * xrc_receiver_open() - Create the buffer, CQ and XRC SRQ of a target, but no
  *	QP.
  * @e: end to fill in
  * @dev: device
@@ -97,7 +97,7 @@ static inline void xrc_receiver_open(struct vt_end *e, struct vt_dev *dev,
 }
 
 /**
- * xrc_receiver_close() - Destroys a target and, if it has one, its QP.
+ * xrc_receiver_close() - Destroy a target and, if it has one, its QP.
  * @e: end
  */
 static inline void xrc_receiver_close(struct vt_end *e)
@@ -111,7 +111,7 @@ static inline void xrc_receiver_close(struct vt_end *e)
 }
 
 /**
- * xrc_defaults() - Returns the default configuration of an XRC pair.
+ * xrc_defaults() - Return the default configuration of an XRC pair.
  *
  * Return: the configuration.
  */
@@ -124,7 +124,7 @@ static inline struct vt_conf xrc_defaults(void)
 }
 
 /**
- * xrc_pair_open() - Creates and connects an XRC initiator and a target.
+ * xrc_pair_open() - Create and connect an XRC initiator and a target.
  * @p: pair to fill in
  * @a: device of the initiator
  * @b: device of the target
@@ -143,7 +143,7 @@ static inline void xrc_pair_open(struct vt_pair *p, struct vt_dev *a, struct vt_
 }
 
 /**
- * xrc_pair_close() - Destroys an XRC pair.
+ * xrc_pair_close() - Destroy an XRC pair.
  * @p: pair
  */
 static inline void xrc_pair_close(struct vt_pair *p)

@@ -90,7 +90,7 @@ struct soak_message {
 };
 
 /**
- * soak_mix() - Hashes a number.
+ * soak_mix() - Hash a number.
  * @value: number
  *
  * Return: the hash.
@@ -98,7 +98,7 @@ struct soak_message {
 uint64_t soak_mix(uint64_t value);
 
 /**
- * soak_check() - Computes the checksum of a record.
+ * soak_check() - Compute the checksum of a record.
  * @record: record
  *
  * Return: the checksum, which is 0 for a lock that was never held.
@@ -106,7 +106,7 @@ uint64_t soak_mix(uint64_t value);
 uint64_t soak_check(const struct soak_record *record);
 
 /**
- * soak_fill_message() - Builds a message.
+ * soak_fill_message() - Build a message.
  * @buf: buffer
  * @seq: sequence number
  * @len: length in bytes
@@ -114,7 +114,7 @@ uint64_t soak_check(const struct soak_record *record);
 void soak_fill_message(void *buf, uint64_t seq, size_t len);
 
 /**
- * soak_message_ok() - Returns true if a message is what soak_fill_message()
+ * soak_message_ok() - Check whether a message is what soak_fill_message()
  *	built.
  * @buf: message
  * @seq: expected sequence number
@@ -125,7 +125,7 @@ void soak_fill_message(void *buf, uint64_t seq, size_t len);
 bool soak_message_ok(const void *buf, uint64_t seq, size_t len);
 
 /**
- * soak_read() - Reads exactly a number of bytes.
+ * soak_read() - Read exactly a number of bytes.
  * @fd: TCP socket
  * @buf: buffer
  * @len: number of bytes
@@ -135,7 +135,7 @@ bool soak_message_ok(const void *buf, uint64_t seq, size_t len);
 bool soak_read(int fd, void *buf, size_t len);
 
 /**
- * soak_write() - Writes exactly a number of bytes.
+ * soak_write() - Write exactly a number of bytes.
  * @fd: TCP socket
  * @buf: bytes
  * @len: number of bytes
@@ -145,7 +145,7 @@ bool soak_read(int fd, void *buf, size_t len);
 bool soak_write(int fd, const void *buf, size_t len);
 
 /**
- * soak_connect() - Moves a QP from INIT to RTS.
+ * soak_connect() - Move a QP from INIT to RTS.
  * @e: end with the QP
  * @conf: configuration
  * @qp_num: QP number of the other end
@@ -156,14 +156,14 @@ void soak_connect(struct vt_end *e, const struct vt_conf *conf, uint32_t qp_num,
 		  uint32_t mtu, const union ibv_gid *gid);
 
 /**
- * soak_conf() - Returns the configuration of both ends.
+ * soak_conf() - Return the configuration of both ends.
  *
  * Return: the configuration.
  */
 struct vt_conf soak_conf(void);
 
 /**
- * soak_serve() - Serves clients until the process is killed.
+ * soak_serve() - Serve clients until the process is killed.
  * @device: name of the RDMA device
  * @port: TCP port, in host byte order
  *
@@ -244,7 +244,7 @@ struct soak_options {
 };
 
 /**
- * soak_ask() - Connects to the server and sends a request.
+ * soak_ask() - Connect to the server and send a request.
  * @opt: options with the server
  * @hello: request
  *
@@ -253,7 +253,7 @@ struct soak_options {
 int soak_ask(const struct soak_options *opt, const struct soak_hello *hello);
 
 /**
- * soak_work() - Runs a worker in its own process.
+ * soak_work() - Run a worker in its own process.
  * @opt: options
  * @sh: memory shared with the other processes of the client
  * @worker: number of the worker

@@ -26,7 +26,7 @@ struct memory {
 enum { MEMORY_AT = 64 };
 
 /**
- * memory_is_zero() - Returns true if all bytes are 0.
+ * memory_is_zero() - Check whether all bytes are 0.
  * @p: bytes
  * @len: number of bytes
  *
@@ -41,7 +41,7 @@ static bool memory_is_zero(const uint8_t *p, size_t len)
 }
 
 /**
- * memory_test_remote() - Tests RDMA READ and WRITE up to the last byte of a
+ * memory_test_remote() - Test RDMA READ and WRITE up to the last byte of a
  *	region.
  * @p: connected pair, whose end a posts the requests
  * @m: memory on the device of end b
@@ -79,7 +79,7 @@ static void memory_test_remote(struct vt_pair *p, const struct memory *m)
 }
 
 /**
- * memory_test_masked() - Tests masked atomics of every size on a region.
+ * memory_test_masked() - Test masked atomics of every size on a region.
  * @p: connected pair, whose end a posts the requests
  * @m: memory on the device of end b
  *
@@ -116,7 +116,7 @@ static void memory_test_masked(struct vt_pair *p, const struct memory *m)
 }
 
 /**
- * memory_test_send() - Tests a SEND from one memory into another.
+ * memory_test_send() - Test a SEND from one memory into another.
  * @p: connected pair
  * @from: memory of the sender
  * @to: memory of the receiver

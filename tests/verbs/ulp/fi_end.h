@@ -42,7 +42,7 @@ struct end {
 };
 
 /**
- * must() - Ends the test if a call has failed.
+ * must() - End the test if a call has failed.
  * @ret: what the call has returned
  * @what: name of the call
  */
@@ -55,7 +55,7 @@ static inline void must(long ret, const char *what)
 }
 
 /**
- * enter() - Moves this thread to a host.
+ * enter() - Move this thread to a host.
  * @host: "h1" or "h2". If $MXE_FI_STAY contains it, the host is the namespace
  *	in which the program began, because rxe is in the initial namespace.
  */
@@ -84,7 +84,7 @@ static inline void enter(const char *host)
 }
 
 /**
- * open_ep_of() - Opens and enables an endpoint.
+ * open_ep_of() - Open and enable an endpoint.
  * @e: objects that it uses
  * @cq: completion queue
  * @info: info with its type
@@ -108,7 +108,7 @@ static inline struct fid_ep *open_ep_of(struct end *e, struct fid_cq *cq,
 }
 
 /**
- * open_ep() - Opens and enables another endpoint of the same type.
+ * open_ep() - Open and enable another endpoint of the same type.
  * @e: objects that it uses
  * @cq: completion queue
  *
@@ -120,7 +120,7 @@ static inline struct fid_ep *open_ep(struct end *e, struct fid_cq *cq)
 }
 
 /**
- * open_cntr() - Opens a counter.
+ * open_cntr() - Open a counter.
  * @domain: domain
  *
  * Return: the counter.
@@ -136,7 +136,7 @@ static inline struct fid_cntr *open_cntr(struct fid_domain *domain)
 }
 
 /**
- * open_end_of() - Opens all objects, with an endpoint if it is of FI_EP_RDM.
+ * open_end_of() - Open all objects, with an endpoint if it is of FI_EP_RDM.
  * @e: filled in
  * @type: type of endpoints
  * @caps: capabilities
@@ -173,7 +173,7 @@ static inline void open_end_of(struct end *e, enum fi_ep_type type,
 }
 
 /**
- * open_end() - Opens an endpoint of FI_EP_RDM and the objects that it uses.
+ * open_end() - Open an endpoint of FI_EP_RDM and the objects that it uses.
  * @e: filled in
  * @caps: capabilities
  */
@@ -183,7 +183,7 @@ static inline void open_end(struct end *e, uint64_t caps)
 }
 
 /**
- * open_many() - Opens many endpoints of FI_EP_RDM, as each domain has CQEs for
+ * open_many() - Open many endpoints of FI_EP_RDM, as each domain has CQEs for
  *	some of them only.
  * @ends: domains with all objects, filled in
  * @num_ends: number of domains
@@ -204,7 +204,7 @@ static inline void open_many(struct end *ends, int num_ends, uint64_t caps,
 }
 
 /**
- * close_end() - Closes all objects.
+ * close_end() - Close all objects.
  * @e: objects
  *
  * Return: 0 if all objects could be closed.
@@ -221,7 +221,7 @@ static inline int close_end(struct end *e)
 }
 
 /**
- * close_many() - Closes what open_many() has opened.
+ * close_many() - Close what open_many() has opened.
  * @ends: domains
  * @num_ends: their number
  * @eps: endpoints
@@ -237,7 +237,7 @@ static inline void close_many(struct end *ends, int num_ends,
 }
 
 /**
- * wait_one() - Waits for one completion.
+ * wait_one() - Wait for one completion.
  * @cq: completion queue
  * @context: context that it should have
  *
@@ -258,7 +258,7 @@ static inline int wait_one(struct fid_cq *cq, void *context)
 }
 
 /**
- * insert() - Inserts an endpoint of this process into the address vector.
+ * insert() - Insert an endpoint of this process into the address vector.
  * @e: endpoint with the address vector
  * @ep: endpoint to insert
  *
@@ -276,7 +276,7 @@ static inline fi_addr_t insert(struct end *e, struct fid_ep *ep)
 }
 
 /**
- * cpu_ms() - Returns the CPU time of this process.
+ * cpu_ms() - Return the CPU time of this process.
  *
  * Return: milliseconds.
  */
@@ -296,7 +296,7 @@ struct child {
 };
 
 /**
- * fork_target() - Runs a target in a process of its own.
+ * fork_target() - Run a target in a process of its own.
  * @child: filled in
  * @run: what the process does, without a return. It writes to @to, and reads
  *	from @from.
