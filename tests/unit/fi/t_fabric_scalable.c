@@ -215,6 +215,19 @@ static void test_data(void)
 	close_both();
 }
 
+/* Closes a counter when nothing refers to it any more. Returns 0 or an error. */
+static int close_cntr_soon(struct fid_cntr *cntr)
+{
+	int ret = -FI_EBUSY;
+
+	for (int i = 0; i < 1000 && ret; i++) {
+		no_events(a.tx_cq[0]);
+		usleep(1000);
+		ret = fi_close(&cntr->fid);
+	}
+	return ret;
+}
+
 static void test_rma(void)
 {
 	struct fid_cntr *writes, *own;
@@ -241,15 +254,20 @@ static void test_rma(void)
 	is_int(wait_one(a.tx_cq[2], &old), 0, "a context has atomics");
 	ok(old == local[4] && words[4] == old + 1, "... which are executed");
 	ok(are_silent(a.tx_cq) && are_silent(b.rx_cq), "... and nothing else");
-	must(fi_close(&mr->fid), "fi_close mr");
 	is_int(fi_close(&own->fid), -FI_EBUSY,
 	       "a counter of a context is in use");
 	is_int(fi_close(&writes->fid), -FI_EBUSY, "... of either kind");
+	fake_device_set(atomics_stop, true);
+	must(fi_atomic(a.tx[1], &one, 1, NULL, to_b[1], (uintptr_t)&words[4],
+		       fi_mr_key(mr), FI_UINT64, FI_SUM, &one), "fi_atomic");
 	/* They are free when the context is closed. It can be opened again. */
 	must(fi_close(&a.tx[1]->fid), "fi_close tx");
 	must(fi_close(&b.rx[2]->fid), "fi_close rx");
-	is_int(fi_close(&own->fid), 0, "... until that is closed");
-	is_int(fi_close(&writes->fid), 0, "... either");
+	is_int(fi_close(&writes->fid), 0, "... until that is closed");
+	is_int(fi_close(&own->fid), -FI_EBUSY, "... and its operations have ended");
+	fake_device_set(atomics_stop, false);
+	is_int(close_cntr_soon(own), 0, "... as they do");
+	must(fi_close(&mr->fid), "fi_close mr");
 	must(fi_tx_context(a.sep, 1, NULL, &a.tx[1], NULL), "fi_tx_context");
 	must(fi_rx_context(b.sep, 2, NULL, &b.rx[2], NULL), "fi_rx_context");
 }

@@ -615,6 +615,31 @@ static void forge_context(void *message, uint32_t *len)
 	msg->rx_index = 999;
 }
 
+/* An endpoint drops messages for which it can have no receive. */
+static void test_no_receive(void)
+{
+	uint64_t word = 7, received = 0;
+	struct iovec iov = { &word, sizeof(word) };
+	struct fi_msg_tagged m = {
+		.msg_iov = &iov, .iov_count = 1, .tag = 1, .context = &word,
+	};
+
+	open_pair(CAPS, FI_MSG);
+	m.addr = to_b;
+	must(fi_tsendmsg(a.ep, &m, FI_DELIVERY_COMPLETE), "fi_tsendmsg");
+	is_int(wait_one(a.cq, &word), FI_EOPNOTSUPP,
+	       "a tagged message for an endpoint without FI_TAGGED fails");
+	must(fi_tsendmsg(a.ep, &m, 0), "fi_tsendmsg");
+	is_int(wait_one(a.cq, &word), 0, "... or is lost");
+	must(fi_send(a.ep, &word, 8, NULL, to_b, &word), "fi_send");
+	is_int(wait_one(a.cq, &word), 0, "... and another message");
+	must(fi_recv(b.ep, &received, 8, NULL, FI_ADDR_UNSPEC, &received),
+	     "fi_recv");
+	is_int(wait_one(b.cq, &received), 0, "... is received");
+	is_u64(received, 7, "... with its data");
+	close_pair();
+}
+
 /* A peer that never waits for answers cannot make them pile up. */
 static void test_many_answers(void)
 {
@@ -880,6 +905,7 @@ int main(void)
 		test_fence();
 		test_trigger();
 		test_no_requests();
+		test_no_receive();
 		/* Over DC, it connects again, and no message fails. */
 		if (!dc)
 			test_many_answers();
