@@ -215,7 +215,7 @@ static void test_data(void)
 	close_both();
 }
 
-/* Closes a counter when nothing refers to it any more. Returns 0 or an error. */
+/* Closes a counter as soon as nothing refers to it. Returns 0 or an error. */
 static int close_cntr_soon(struct fid_cntr *cntr)
 {
 	int ret = -FI_EBUSY;
