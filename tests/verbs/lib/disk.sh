@@ -60,6 +60,45 @@ disk_busy()
 	soon disk_more_than "$1" $(($(disk_written "$1") + 1000))
 }
 
+# disk_writer DISK: writes the data to the disk until it fails.
+disk_writer()
+{
+	while dd if=$DISK_FILE of="$1" bs=64k oflag=direct conv=nocreat; do
+		:
+	done
+}
+
+disk_is_gone()
+{
+	[ ! -e "$1" ]
+}
+
+# disk_write_direct DISK: writes the data to the disk and reads it back.
+disk_write_direct()
+{
+	dd if=$DISK_FILE of="$1" bs=64k oflag=direct conv=nocreat 2>/dev/null &&
+		cmp $DISK_FILE <(dd if="$1" bs=64k count=64 iflag=direct 2>/dev/null)
+}
+
+# disk_removal DISK: removes the device under the writes to a disk, which ends
+# with it, and calls connect() for another device.
+disk_removal()
+{
+	local writer
+	dd if=/dev/urandom of=$DISK_FILE bs=1M count=4 2>/dev/null
+	disk_writer "$1" >/run/disk.dd 2>&1 &
+	writer=$!
+	check 'the disk is busy' disk_busy "$1"
+	check 'remove its device' rdma link delete mxe0
+	check 'the disk is gone' soon disk_is_gone "$1"
+	check 'its writes have ended' soon ended $writer
+	check 'add the device again' rdma link add mxe0 type mxe netdev eth0
+	check 'it has its address' gid_index h1
+	check 'connect again' connect
+	check 'write to the disk and read it' disk_write_direct "$1"
+	rm -f $DISK_FILE
+}
+
 # disk_work DISK: runs all tests, also with packet loss.
 disk_work()
 {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # NFS 4.2 over RDMA: the second host exports a directory in memory and the first
-# one mounts it.
+# one mounts it. Ends with the removal of a device in use.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -14,6 +14,7 @@ cd "$(dirname "$0")" || exit
 
 MNT=/run/nfs-mnt
 FILE=/run/nfs.data
+STOP=/run/nfs.stop
 NFSD=/proc/fs/nfsd
 
 # Starts a server through the files of nfsd, so that no user-space server is
@@ -69,6 +70,20 @@ mounted()
 		grep "$MNT.*proto=rdma" /proc/mounts
 }
 
+# Writes the data to the server until STOP exists.
+writer()
+{
+	until [ -e $STOP ]; do
+		cp $FILE $MNT/data && sync -f $MNT/data || return
+	done
+}
+
+# Passes if the device has sent much since it was added or began to be watched.
+moves()
+{
+	[ "$(counter mxe0 sent_pkts)" -gt $((SENT + 500)) ]
+}
+
 many_files()
 {
 	local i
@@ -87,6 +102,21 @@ check 'mount over RDMA' mounted || {
 check 'read the data that was written' write_read 16
 check 'write and read many small files' many_files
 check 'write and read with packet loss' bad_wire write_read 4
+
+SENT=$(counter mxe0 sent_pkts)
+writer >/run/nfs.cp 2>&1 &
+WRITER=$!
+check 'the server is busy' soon moves
+check 'remove the device of the client' rdma link delete mxe0
+check 'add it again' rdma link add mxe0 type mxe netdev eth0
+SENT=0
+check 'the client uses it' soon moves
+touch $STOP
+check 'the writer ends' soon ended $WRITER
+wait $WRITER
+report $? '... without an error' || diag "$(tail -n 5 /run/nfs.cp)"
+check 'read the data that was written' write_read 4
+rm -f $STOP
 check 'unmount' umount $MNT
 check 'unload the modules of the client' modprobe -r nfsv4 nfs rpcrdma
 check 'remove the server' on h2 bash -c "NFSD=$NFSD; $(declare -f unserve); unserve"

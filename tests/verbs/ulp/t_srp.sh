@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # SCSI RDMA Protocol: the second host exports a disk in memory over the RDMA CM,
-# and the first one has a file system on it.
+# and the first one has a file system on it. Ends with the removal of a device
+# in use.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -65,6 +66,7 @@ check 'a target' on h2 bash -c "
 	PORT=$PORT CONFIG=$CONFIG; $(declare -f serve); serve"
 check 'an initiator connects to it' connect || done_testing
 disk_work /dev/sda
+disk_removal /dev/sda
 check 'disconnected' bash -c \
 	'for p in /sys/class/srp_remote_ports/*; do echo 1 >$p/delete; done'
 check 'the module of the initiator is unloaded' modprobe -r ib_srp
