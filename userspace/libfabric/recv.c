@@ -363,22 +363,19 @@ static bool is_well_formed(const struct mxefi_msg *msg, size_t len)
 	}
 }
 
-/* True if the program may post a receive for the message. */
-static bool takes(const struct mxefi_ep *ep, const struct mxefi_msg *msg)
+/* Returns 0 if the program may post a receive for the message, or an error. */
+static int check_arrival(const struct mxefi_ep *ep, const struct mxefi_msg *msg,
+			 size_t len)
 {
 	uint64_t need = FI_RECV | (msg->flags & MXEFI_MSG_TAGGED ? FI_TAGGED :
 								   FI_MSG);
 
-	return (ep->caps & need) == need;
-}
-
-static void refuse(struct mxefi_conn *conn, uint32_t epoch,
-		   const struct mxefi_msg *msg, int err)
-{
-	mxefi_info(FI_LOG_EP_DATA, "a message is refused: %s\n",
-		   fi_strerror(err));
-	if (msg->flags & MXEFI_MSG_WANT_FIN)
-		send_fin(conn, epoch, msg, err);
+	if (msg->rx_index >= ep->num_rxs)
+		return FI_EINVAL;
+	if ((ep->caps & need) != need)
+		return FI_EOPNOTSUPP;
+	return msg->type == MXEFI_MSG_ATOMIC ?
+	       mxefi_tagged_atomic_check(ep, msg, len) : 0;
 }
 
 static void on_message(struct mxefi_conn *conn, uint32_t epoch,
@@ -388,6 +385,7 @@ static void on_message(struct mxefi_conn *conn, uint32_t epoch,
 	struct mxefi_ep *ep = conn->peer.ep;
 	struct mxefi_recv *recv;
 	struct mxefi_rx *rx;
+	int err;
 
 	switch (msg->type) {
 	case MXEFI_MSG_PROBE:
@@ -414,21 +412,13 @@ static void on_message(struct mxefi_conn *conn, uint32_t epoch,
 	/* The sender has reported an error, and no receive is for it. */
 	if (msg->type != MXEFI_MSG_EAGER && !mxefi_conn_is_current(conn, epoch))
 		return;
-	if (msg->rx_index >= ep->num_rxs) {
-		refuse(conn, epoch, msg, FI_EINVAL);
-		return;
-	}
-	if (!takes(ep, msg)) {
-		refuse(conn, epoch, msg, FI_EOPNOTSUPP);
-		return;
-	}
-	if (msg->type == MXEFI_MSG_ATOMIC) {
-		int err = mxefi_tagged_atomic_check(ep, msg, len);
-
-		if (err) {
+	err = check_arrival(ep, msg, len);
+	if (err) {
+		mxefi_info(FI_LOG_EP_DATA, "a message is refused: %s\n",
+			   fi_strerror(err));
+		if (msg->flags & MXEFI_MSG_WANT_FIN)
 			send_fin(conn, epoch, msg, err);
-			return;
-		}
+		return;
 	}
 	rx = &ep->rxs[msg->rx_index];
 	recv = mxefi_match_arrival(rx, conn, msg);
