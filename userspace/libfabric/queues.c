@@ -112,12 +112,12 @@ static void take_message(struct mxefi_conn *conn, uint32_t number,
 	struct mxefi_ep *ep = conn->peer.ep;
 	bool is_current = conn->number == number;
 
+	/* A peer sends nothing before. Nothing may refer to a guest. */
+	if (!is_current && mxefi_conn_is_guest(conn))
+		return;
 	/* A request of the peer shows that it is connected. */
 	if (is_current)
 		mxefi_conn_confirm(conn);
-	/* Before that, a peer sends none, and is not worth remembering. */
-	else if (mxefi_conn_is_guest(conn))
-		return;
 	ep->on_message(conn, is_current ? conn->epoch : 0, msg, data, len);
 	/* The peer, over DC, does not know that its epoch has ended. */
 	if (!is_current && conn->state == MXEFI_CONN_IDLE)

@@ -7,6 +7,9 @@
 #include <poll.h>
 
 #define TIMEOUT_MS 10000
+#include "conn.h"
+#include "domain.h"
+#include "ep.h"
 #include "fake_device.h"
 #include "fi_end.h"
 #include "match.h"
@@ -422,6 +425,48 @@ static void test_elapsed(void)
 {
 	is_u64(mxefi_elapsed_ms(1000, 900), 100, "100 ms after an event");
 	is_u64(mxefi_elapsed_ms(1000, 1001), 0, "... and 1 ms before it");
+}
+
+/* A message of an epoch that the connection never had. */
+static void forge_number(void *message, uint32_t *len)
+{
+	struct mxefi_msg *msg = message;
+
+	(void)len;
+	msg->qpn = 1;
+}
+
+/* Makes the only connection of an endpoint one that a hello alone has made. */
+static void make_guest(struct mxefi_ep *ep)
+{
+	pthread_mutex_lock(&ep->dom->lock);
+	ep->conns->is_used = false;
+	ep->conns->is_confirmed = false;
+	ep->num_guests++;
+	pthread_mutex_unlock(&ep->dom->lock);
+}
+
+/*
+ * Only the first message of the right epoch confirms a guest. If others were
+ * kept, they would refer to it when it is freed.
+ */
+static void test_guest(void)
+{
+	struct fi_cq_tagged_entry e;
+
+	open_pair(CAPS);
+	make_guest(to_ep(b.ep));
+	fake_device_set(forge_send, forge_number);
+	must(fi_send(a.ep, out, 8, NULL, to_b, out), "fi_send");
+	is_int(wait_one(a.cq, out), 0, "a guest sends a message of another epoch");
+	fake_device_set(forge_send, NULL);
+	must(fi_recv(b.ep, in, 8, NULL, FI_ADDR_UNSPEC, in), "fi_recv");
+	is_int((int)fi_cq_sread(b.cq, &e, 1, NULL, 100), -FI_EAGAIN,
+	       "... which is dropped");
+	must(fi_send(a.ep, out, 8, NULL, to_b, out), "fi_send");
+	is_int(wait_one(b.cq, in), 0, "... but not one of its own");
+	is_int(wait_one(a.cq, out), 0, "... which completes");
+	close_pair();
 }
 
 /* Opens an endpoint that accepts so many peers. */
@@ -1221,6 +1266,7 @@ static void test_transport(bool dc)
 	test_limit();
 	if (dc) {
 		test_resolved();
+		test_guest();
 		test_remembered();
 	}
 	fake_device_use_dc(false);
