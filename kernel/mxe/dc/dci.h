@@ -96,8 +96,8 @@ bool mxe_dci_is_connected(const struct mxe_qp *qp, const struct mxe_send_wr *wr)
 struct mxe_qp *mxe_dci_loop_peer(const struct mxe_qp *qp, struct mxe_qp *target);
 
 /*
- * Open a session if @wr, which is at req.cur and was just started, needs a new
- * one. @wr then gets other PSNs.
+ * Open a session if @wr needs a new one. @wr then gets other PSNs. It is at
+ * req.cur and was started, but none of it was sent.
  * Context: BHs disabled, send_lock held.
  */
 void mxe_dci_start(struct mxe_qp *qp, struct mxe_send_wr *wr);

@@ -41,8 +41,8 @@ void mxe_sq_report_error(struct mxe_qp *qp);
 void mxe_sq_rewind(struct mxe_qp *qp, u32 psn);
 
 /*
- * Let the oldest request, which is at cur, was just started, and of which
- * nothing was sent, begin with @psn.
+ * Renumber the oldest request: it begins with @psn now. It is at cur and was
+ * started, but none of it was sent.
  * Context: send_lock held.
  */
 static inline void mxe_sq_renumber(struct mxe_requester *req, struct mxe_send_wr *wr,
