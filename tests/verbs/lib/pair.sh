@@ -49,6 +49,18 @@ address()
 	echo "10.77.0.${1#h}"
 }
 
+# sent HOST: prints the number of packets that its device has sent. sends HOST
+# NUM: passes if the device has sent 500 more than NUM.
+sent()
+{
+	on "$1" rdma statistic show link "$(dev "$1")/1" | counted sent_pkts
+}
+
+sends()
+{
+	[ "$(sent "$1")" -gt $(($2 + 500)) ]
+}
+
 # ended [PID]: passes if the process, a child of this shell, has ended. Fails
 # without a PID.
 ended()

@@ -3,7 +3,7 @@
 #
 # NVMe over RDMA: the second host exports a RAM disk, and the first one has a
 # file system on it. Needs two machines, because the target works in the initial
-# namespace.
+# namespace. Ends with the removal of a device in use.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -65,6 +65,7 @@ check 'a target over RDMA' on h2 bash -c "
 	NQN=$NQN CONFIG=$CONFIG; $(declare -f serve); serve"
 check 'a host connects to it' connect || done_testing
 disk_work /dev/nvme0n1
+disk_removal /dev/nvme0n1
 check 'disconnected' bash -c 'echo 1 >/sys/class/nvme/nvme0/delete_controller'
 check 'the module of the host is unloaded' modprobe -r nvme-rdma
 check 'the target is removed' on h2 bash -c "
