@@ -24,7 +24,7 @@ static void mxe_dc_responder_init(struct mxe_dc_responder *resp,
 	resp->ibqp.device = target->ibqp->device;
 	resp->ibqp.pd = target->pd;
 	resp->ibqp.srq = target->ibqp->srq;
-	resp->ibqp.qp_type = IB_QPT_RC;
+	resp->ibqp.qp_type = target->type;
 	resp->ibqp.qp_num = target->qpn;
 	resp->dc.kind = MXE_DC_RESPONDER;
 	resp->dc.hdr.qpn = target->qpn;
@@ -37,8 +37,9 @@ static void mxe_dc_responder_init(struct mxe_dc_responder *resp,
 	qp->pd = target->pd;
 	qp->memcg = target->memcg;
 	qp->qpn = target->qpn;
-	qp->type = IB_QPT_RC;
-	qp->transport = MXE_TRANSPORT_DC;
+	qp->type = target->type;
+	qp->transport = target->transport;
+	qp->ops = target->ops;
 	qp->send_cq = target->send_cq;
 	qp->recv_cq = target->recv_cq;
 	qp->resp.srq = target->resp.srq;

@@ -59,6 +59,32 @@ static u64 mxe_dci_instance(const struct mxe_dci *dci,
 	return siphash(&in, sizeof(in), &dci->secret);
 }
 
+enum ib_wc_status mxe_dci_parse_dest(struct mxe_qp *qp, struct mxe_send_wr *wr,
+				     const struct mxe_send_wqe *wqe,
+				     const struct mxe_send_wqe *entry)
+{
+	struct mxe_dci_dest *dest = mxe_dci_dest(qp, wr);
+	struct mxe_dc_dest from;
+
+	if (!(wqe->flags & MXE_SEND_DC))
+		return IB_WC_LOC_QP_OP_ERR;
+	/* It is at the end of the entry. */
+	memcpy(&from, (const void *)entry + qp->req.ring.stride - sizeof(from),
+	       sizeof(from));
+	/* As in mxe_wqe_fetch_user(), only the copy is used. */
+	barrier();
+	dest->dctn = from.dct_num & MXE_BTH_QPN_MASK;
+	dest->key = from.dct_key;
+	if (mxe_ah_find(qp->dev, qp->pd, from.ah_num, &dest->av))
+		return IB_WC_LOC_QP_OP_ERR;
+	/*
+	 * It becomes the address of the QP, but only the send side uses it.  An
+	 * RC connection is never with a DC QP.
+	 */
+	dest->av.valid = false;
+	return IB_WC_SUCCESS;
+}
+
 static bool mxe_dci_is_connected_to(const struct mxe_qp *qp,
 				    const struct mxe_dci_dest *dest)
 {

@@ -72,6 +72,11 @@ static inline struct mxe_dci_dest *mxe_dci_dest(const struct mxe_qp *qp,
 	return (void *)wr + qp->req.wr_size - sizeof(struct mxe_dci_dest);
 }
 
+/* Steps of DC, see struct mxe_transport_ops. */
+enum ib_wc_status mxe_dci_parse_dest(struct mxe_qp *qp, struct mxe_send_wr *wr,
+				     const struct mxe_send_wqe *wqe,
+				     const struct mxe_send_wqe *entry);
+
 /*
  * Check whether @wr, which is at req.cur or behind it and not started, may be
  * started now. A request for another target waits until all earlier ones are

@@ -20,7 +20,6 @@
 #include <net/sock.h>
 #include <net/xfrm.h>
 
-#include "dc/dc_rx.h"
 #include "fast/early_demux.h"
 #include "fast/gso.h"
 #include "fast/rx_dst.h"
@@ -161,8 +160,8 @@ static struct mxe_qp *mxe_early_demux_qp(struct mxe_netns *mnet,
 	bth = (const void *)(skb->data + mxe_early_demux_ip_len(is_ipv4) +
 			     sizeof(struct udphdr));
 	qp = mxe_qpn_find(mnet, be32_to_cpu(bth->qpn) & MXE_BTH_QPN_MASK);
-	if (qp && qp->transport == MXE_TRANSPORT_DC)
-		qp = mxe_dc_rx_hint(qp, skb, bth);
+	if (qp && unlikely(qp->ops->hint))
+		qp = qp->ops->hint(qp, skb, bth);
 	if (!qp || skb->dev != qp->dev->ndev ||
 	    !mxe_early_demux_address_ok(qp, skb, is_ipv4))
 		return NULL;

@@ -11,7 +11,6 @@
 #include <net/net_namespace.h>
 #include <net/xfrm.h>
 
-#include "dc/dci.h"
 #include "fast/hooks.h"
 #include "fast/loopback.h"
 #include "ip/qpn.h"
@@ -20,7 +19,6 @@
 #include "mxe.h"
 #include "netns.h"
 #include "queues/wr.h"
-#include "queues/xrc.h"
 #include "rc/complete.h"
 #include "rc/recv.h"
 #include "rc/request.h"
@@ -374,22 +372,13 @@ static int mxe_loopback_transfer(struct mxe_qp *qp, struct mxe_qp *peer,
 	return mxe_loopback_read(&data);
 }
 
-/*
- * Returns true if the loopback path executes this request.  Invalidations,
- * FLUSH and ATOMIC WRITE are sent as packets.  Local operations have no peer.
- */
+/* Returns true if the loopback path executes this request. */
 static bool mxe_loopback_has(const struct mxe_qp *qp, const struct mxe_send_wr *wr)
 {
-	u16 flags = mxe_wr_flags(wr->opcode);
+	const struct mxe_transport_ops *ops = qp->ops;
 
-	if (flags & (MXE_WR_OP_INVALIDATE | MXE_WR_OP_LOCAL | MXE_WR_OP_PLACEMENT))
-		return false;
-	if (likely(qp->transport == MXE_TRANSPORT_RC))
-		return true;
-	if (qp->transport == MXE_TRANSPORT_DC)
-		return mxe_dci_is_connected(qp, wr);
-	/* The CQ of others depends on the SRQ: mxe_qp_do_deferred(). */
-	return !(flags & (MXE_WR_OP_SEND | MXE_WR_OP_IMM));
+	return !(mxe_wr_flags(wr->opcode) & ops->loop_lacks) &&
+	       (likely(!ops->loop_ready) || ops->loop_ready(qp, wr));
 }
 
 /*
@@ -403,8 +392,7 @@ static struct mxe_qp *mxe_loopback_peer(struct mxe_qp *qp)
 
 	if (!peer || peer->transport != qp->transport)
 		return NULL;
-	return unlikely(qp->transport == MXE_TRANSPORT_DC) ?
-	       mxe_dci_loop_peer(qp, peer) : peer;
+	return unlikely(qp->ops->loop_peer) ? qp->ops->loop_peer(qp, peer) : peer;
 }
 
 /* ---- both sides -------------------------------------------------------- */
@@ -418,7 +406,8 @@ static bool mxe_loopback_with(struct mxe_qp *qp, struct mxe_qp *peer,
 	mxe_rq_begin_bh_off(peer);
 	if (mxe_loopback_is_between(qp, peer) &&
 	    mxe_respond_is_ready(peer, qp->req.max_psn) &&
-	    (!mxe_qp_is_xrc_tgt(peer) || !mxe_xrc_select(peer, wr->srqn, true)))
+	    (likely(!peer->ops->select_srq) ||
+	     !peer->ops->select_srq(peer, wr->srqn, true)))
 		err = mxe_wr_is_atomic(wr->opcode) ?
 		      mxe_loopback_atomic(qp, peer, wr) :
 		      mxe_loopback_transfer(qp, peer, wr);
@@ -467,8 +456,8 @@ mxe_loopback_local(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	trace_mxe_loop(qp, wr);
 	req->budget -= cost;
 	mxe_count(qp->dev, loop_requests);
-	if (unlikely(qp->transport == MXE_TRANSPORT_DC))
-		mxe_dci_heard(qp);
+	if (unlikely(qp->ops->loop_done))
+		qp->ops->loop_done(qp);
 	mxe_sq_complete_executed(qp, num_pkts);
 	return MXE_LOOPBACK_DONE;
 }

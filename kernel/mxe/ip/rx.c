@@ -22,6 +22,7 @@
 #include "ip/rx.h"
 #include "mxe.h"
 #include "queues/qp.h"
+#include "queues/xrc.h"
 #include "rc/complete.h"
 #include "rc/deliver.h"
 #include "rc/send.h"
@@ -406,11 +407,7 @@ static bool mxe_rx_request(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 	if (!more)
 		return true;
 	mxe_deliver_spend(qp, pkt);
-	/*
-	 * Events in resp.pending refer to resp.srq.  On an XRC target the next
-	 * request may name another SRQ, so end the section first.
-	 */
-	return !(qp->resp.pending && mxe_qp_is_xrc_tgt(qp));
+	return !mxe_xrc_must_end(qp);
 }
 
 /*

@@ -24,7 +24,7 @@ int mxe_post_send(struct ib_qp *ibqp, const struct ib_send_wr *ibwr,
 	 * Processes post through their rings, so the legacy write command is
 	 * refused.  XRC and DC targets have no send queue.
 	 */
-	if (qp->is_user || mxe_qp_is_xrc_tgt(qp) || mxe_qp_is_dct(qp)) {
+	if (qp->is_user || !req->entries) {
 		*bad_wr = ibwr;
 		return mxe_refuse(qp->dev, -EOPNOTSUPP, "queue of a process");
 	}

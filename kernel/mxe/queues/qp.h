@@ -38,6 +38,7 @@
 #include "queues/pending.h"
 #include "queues/rq.h"
 #include "queues/srq.h"
+#include "rc/transport.h"
 #include "tm/tm.h"
 #include "wire/pkt.h"
 
@@ -313,8 +314,9 @@ struct mxe_qp {
 	struct ib_qp *ibqp;
 	struct ib_pd *pd;
 	u32 qpn;
-	enum ib_qp_type type;		/* RC if DC */
+	enum ib_qp_type type;
 	enum mxe_transport transport;
+	const struct mxe_transport_ops *ops;	/* of the transport */
 	struct mxe_cq *send_cq, *recv_cq;	/* NULL: XRC */
 	struct mxe_xrcd *xrcd;		/* of an XRC target */
 	struct list_head xrcd_entry;	/* xrcd->lock */
@@ -400,13 +402,7 @@ static inline struct mxe_qp *to_mqp(struct ib_qp *ibqp)
 
 static inline bool mxe_qp_is_reliable(const struct mxe_qp *qp)
 {
-	return BIT(qp->transport) & (BIT(MXE_TRANSPORT_RC) | BIT(MXE_TRANSPORT_XRC) |
-				     BIT(MXE_TRANSPORT_DC));
-}
-
-static inline bool mxe_qp_is_ud(const struct mxe_qp *qp)
-{
-	return qp->transport == MXE_TRANSPORT_UD;
+	return qp->ops->is_reliable;
 }
 
 static inline bool mxe_qp_is_xrc_ini(const struct mxe_qp *qp)

@@ -333,8 +333,9 @@ static struct mxe_qp *mxe_qp_alloc(struct ib_qp *ibqp,
 	qp->dev = to_mdev(ibqp->device);
 	qp->pd = ibqp->pd;
 	qp->memcg = is_user ? get_mem_cgroup_from_mm(current->mm) : NULL;
-	qp->type = ibqp->qp_type == IB_QPT_DRIVER ? IB_QPT_RC : ibqp->qp_type;
-	qp->transport = mxe_qp_transport_of(ibqp->qp_type);
+	qp->type = ibqp->qp_type;
+	qp->transport = mxe_qp_transport_of(qp->type);
+	qp->ops = &mxe_transports[qp->transport];
 	qp->send_cq = init->send_cq ? to_mcq(init->send_cq) : NULL;
 	qp->recv_cq = init->recv_cq ? to_mcq(init->recv_cq) : NULL;
 	qp->resp.srq = init->srq ? to_msrq(init->srq) : NULL;
@@ -885,8 +886,7 @@ int mxe_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	 * processes. With the PSNs, they could forge packets.
 	 */
 	attr->rq_psn = mask & IB_QP_RQ_PSN ? qp->resp.epsn : 0;
-	attr->sq_psn = !(mask & IB_QP_SQ_PSN) ? 0 :
-		       mxe_qp_is_ud(qp) ? qp->req.psn : qp->req.max_psn;
+	attr->sq_psn = mask & IB_QP_SQ_PSN ? qp->req.max_psn : 0;
 	attr->sq_draining = qp->state == IB_QPS_SQD &&
 			    mxe_sq_outstanding(&qp->req);
 	mxe_qp_end(qp);

@@ -253,74 +253,28 @@ mxe_wqe_parse_atomic(struct mxe_qp *qp, struct mxe_send_wr *wr, u16 flags,
 	return IB_WC_SUCCESS;
 }
 
-static enum ib_wc_status mxe_wqe_parse_ud_dest(struct mxe_qp *qp,
-					       struct mxe_send_wr *wr,
-					       const struct mxe_send_wqe *wqe)
-{
-	if (wqe->ud.reserved[0] || wqe->ud.reserved[1] || wqe->ud.reserved1 ||
-	    mxe_ah_find(qp->dev, qp->pd, wqe->ud.ah_num, &wr->ud.av))
-		return IB_WC_LOC_QP_OP_ERR;
-	wr->ud.qpn = wqe->ud.remote_qpn & MXE_BTH_QPN_MASK;
-	wr->ud.qkey = wqe->ud.remote_qkey;
-	return IB_WC_SUCCESS;
-}
-
-/*
- * For a request of a DC initiator, or with more than the @known flags.  Only
- * the former has MXE_SEND_DC, and its target at the end of the entry, which
- * begins before @data.
- */
-static enum ib_wc_status mxe_wqe_parse_dc(struct mxe_qp *qp, struct mxe_send_wr *wr,
-					  const struct mxe_send_wqe *wqe, u8 known,
-					  const void *data)
-{
-	struct mxe_dci_dest *dest;
-	struct mxe_dc_dest from;
-
-	if (!mxe_qp_is_dci(qp) || (wqe->flags & ~known) != MXE_SEND_DC ||
-	    wqe->remote_srqn || wqe->reserved1)
-		return IB_WC_LOC_QP_OP_ERR;
-	dest = mxe_dci_dest(qp, wr);
-	memcpy(&from, data - sizeof(*wqe) + qp->req.ring.stride - sizeof(from),
-	       sizeof(from));
-	/* As in mxe_wqe_fetch_user(), only the copy is used. */
-	barrier();
-	dest->dctn = from.dct_num & MXE_BTH_QPN_MASK;
-	dest->key = from.dct_key;
-	if (mxe_ah_find(qp->dev, qp->pd, from.ah_num, &dest->av))
-		return IB_WC_LOC_QP_OP_ERR;
-	/*
-	 * It becomes the address of the QP, but only the send side uses it.  An
-	 * RC connection is never with a DC QP.
-	 */
-	dest->av.valid = false;
-	return IB_WC_SUCCESS;
-}
-
 /*
  * Checks the request of a process whose opcode has @flags.  @wqe is the copy in
- * the kernel.  @data follows the WQE in the ring, and is read only once.
+ * the kernel of @entry, behind which data may follow that is read only once.
  */
 static enum ib_wc_status mxe_wqe_parse(struct mxe_qp *qp,
 				       struct mxe_send_wr *wr, u16 flags,
 				       const struct mxe_send_wqe *wqe,
-				       const void *data)
+				       const struct mxe_send_wqe *entry)
 {
 	const u8 known = MXE_SEND_FENCE | MXE_SEND_SIGNALED |
 			 MXE_SEND_SOLICITED | MXE_SEND_INLINE | MXE_SEND_USER;
+	const void *data = entry + 1;
 	enum ib_wc_status status;
 
 	if (wr->opcode >= BITS_PER_TYPE(qp->req.opcodes) ||
 	    !(qp->req.opcodes & BIT(wr->opcode)))
 		return IB_WC_LOC_QP_OP_ERR;
-	if ((wqe->flags & ~known) | (wqe->remote_srqn & ~qp->req.srqn_mask) |
-	    wqe->reserved1 || unlikely(qp->transport == MXE_TRANSPORT_DC)) {
-		status = mxe_wqe_parse_dc(qp, wr, wqe, known, data);
-		if (status)
-			return status;
-	}
-	if (mxe_qp_is_ud(qp)) {
-		status = mxe_wqe_parse_ud_dest(qp, wr, wqe);
+	if ((wqe->flags & ~(known | qp->ops->wqe_flags)) |
+	    (wqe->remote_srqn & ~qp->req.srqn_mask) | wqe->reserved1)
+		return IB_WC_LOC_QP_OP_ERR;
+	if (unlikely(qp->ops->parse_dest)) {
+		status = qp->ops->parse_dest(qp, wr, wqe, entry);
 		if (status)
 			return status;
 	}
@@ -380,7 +334,7 @@ static void mxe_wqe_fetch_user(struct mxe_qp *qp)
 	flags = mxe_wr_flags(wqe.opcode);
 	if (flags & MXE_WR_OP_INVALIDATE)
 		wr->rkey = wqe.invalidate_rkey;
-	wr->error = mxe_wqe_parse(qp, wr, flags, &wqe, entry + 1);
+	wr->error = mxe_wqe_parse(qp, wr, flags, &wqe, entry);
 	if (wr->error) {
 		mxe_count(qp->dev, bad_wqe);
 		/* A process does not have this flag. */
@@ -415,8 +369,6 @@ static int mxe_wqe_check_ib(struct mxe_qp *qp, const struct ib_send_wr *ibwr)
 {
 	if (!mxe_wqe_may_post(qp, ibwr->opcode, MXE_WR_OP_KERNEL))
 		return -EOPNOTSUPP;
-	if (mxe_qp_is_ud(qp) && !ud_wr(ibwr)->ah)
-		return -EINVAL;
 	if (mxe_wr_is_atomic(ibwr->opcode) && !mxe_wqe_atomics_ok(qp))
 		return -EOPNOTSUPP;
 	if (ibwr->num_sge < 0 || ibwr->num_sge > qp->req.max_sge)
@@ -442,17 +394,8 @@ static void mxe_wqe_copy_inline(struct mxe_send_wr *wr,
 	wr->flags |= MXE_SEND_INLINE;
 }
 
-static void mxe_wqe_ud_dest_from_ib(struct mxe_send_wr *wr,
-				    const struct ib_ud_wr *ibwr)
-{
-	/* Copy the address vector, so that the AH may be destroyed now. */
-	wr->ud.av = to_mah(ibwr->ah)->av;
-	wr->ud.qpn = ibwr->remote_qpn & MXE_BTH_QPN_MASK;
-	wr->ud.qkey = ibwr->remote_qkey;
-}
-
-static void mxe_wqe_from_ib(struct mxe_qp *qp, struct mxe_send_wr *wr,
-			    const struct ib_send_wr *ibwr)
+static int mxe_wqe_from_ib(struct mxe_qp *qp, struct mxe_send_wr *wr,
+			   const struct ib_send_wr *ibwr)
 {
 	/* Except for the union, which each opcode and transport sets. */
 	memset(wr, 0, offsetof(struct mxe_send_wr, atomic));
@@ -468,15 +411,15 @@ static void mxe_wqe_from_ib(struct mxe_qp *qp, struct mxe_send_wr *wr,
 
 	if (ibwr->opcode == IB_WR_REG_MR) {
 		wr->reg = mxe_mr_reg_from_ib(reg_wr(ibwr));
-		return;
+		return 0;
 	}
 	if (mxe_wr_flags(ibwr->opcode) & MXE_WR_OP_INVALIDATE)
 		wr->rkey = ibwr->ex.invalidate_rkey;
 	if (mxe_wr_is_local(ibwr->opcode))
-		return;
-	if (mxe_qp_is_ud(qp)) {
-		mxe_wqe_ud_dest_from_ib(wr, ud_wr(ibwr));
-	} else if (mxe_wr_is_atomic(ibwr->opcode)) {
+		return 0;
+	if (qp->ops->copy_dest && qp->ops->copy_dest(wr, ibwr))
+		return -EINVAL;
+	if (mxe_wr_is_atomic(ibwr->opcode)) {
 		const struct ib_atomic_wr *awr = atomic_wr(ibwr);
 
 		wr->remote_addr = awr->remote_addr;
@@ -490,10 +433,11 @@ static void mxe_wqe_from_ib(struct mxe_qp *qp, struct mxe_send_wr *wr,
 
 	if (ibwr->send_flags & IB_SEND_INLINE) {
 		mxe_wqe_copy_inline(wr, ibwr);
-		return;
+		return 0;
 	}
 	wr->error = mxe_wqe_set_sge(wr, mxe_wr_flags(wr->opcode), ibwr->sg_list,
 				    ibwr->num_sge);
+	return 0;
 }
 
 int mxe_wqe_post(struct mxe_qp *qp, const struct ib_send_wr *ibwr)
@@ -513,7 +457,9 @@ int mxe_wqe_post(struct mxe_qp *qp, const struct ib_send_wr *ibwr)
 	 */
 	if (req->posted - READ_ONCE(req->tail) >= req->entries)
 		return -ENOMEM;
-	mxe_wqe_from_ib(qp, mxe_sq_wr(req, req->posted), ibwr);
+	err = mxe_wqe_from_ib(qp, mxe_sq_wr(req, req->posted), ibwr);
+	if (err)
+		return err;
 	/* Pairs with the acquire in mxe_wqe_produced(). */
 	smp_store_release(&req->posted, req->posted + 1);
 	return 0;

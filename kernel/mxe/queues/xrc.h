@@ -67,4 +67,15 @@ struct mxe_srq *mxe_xrc_find(struct mxe_qp *qp, u32 srqn);
  */
 int mxe_xrc_select(struct mxe_qp *qp, u32 srqn, bool start);
 
+/*
+ * Check whether a section of the receive side must end before the next request.
+ * Events in resp->pending refer to resp->srq, and the next request to an XRC
+ * target may name another SRQ.
+ * Context: recv_lock of @qp held.
+ */
+static inline bool mxe_xrc_must_end(const struct mxe_qp *qp)
+{
+	return qp->resp.pending && qp->ops->select_srq;
+}
+
 #endif /* MXE_XRC_H */

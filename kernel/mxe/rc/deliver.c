@@ -3,15 +3,15 @@
  * Gives requests to the responder of their transport, either now or, in order,
  * from qp->work.
  */
+#include <linux/indirect_call_wrapper.h>
 #include <linux/skbuff.h>
 
 #include "mxe.h"
 #include "queues/qp.h"
+#include "queues/xrc.h"
 #include "rc/deliver.h"
 #include "rc/recv.h"
 #include "rc/respond.h"
-#include "rc/uc.h"
-#include "rc/ud.h"
 #include "wire/hdr.h"
 #include "wire/psn.h"
 
@@ -37,12 +37,10 @@ static struct mxe_deliver_cb *mxe_deliver_cb(struct sk_buff *skb)
 static bool mxe_deliver_has_room(const struct mxe_qp *qp, bool needs_res)
 {
 	const struct mxe_responder *resp = &qp->resp;
-	/* Peers decide how many responders a DC target has. */
-	u32 min = qp->transport == MXE_TRANSPORT_DC ? 0 : MXE_MIN_DEFERRED_PKTS;
 
 	if (needs_res && resp->deferred_res + resp->read.active >= resp->num_res)
 		return false;
-	return skb_queue_len(&resp->deferred) < min ||
+	return skb_queue_len(&resp->deferred) < qp->ops->min_deferred ||
 	       (skb_queue_len(&resp->deferred) < MXE_MAX_DEFERRED_PKTS &&
 		atomic_long_read(&qp->dev->deferred) < MXE_MAX_DEFERRED);
 }
@@ -166,16 +164,12 @@ static bool mxe_deliver_must_wait(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 static int mxe_deliver_now(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 			   struct sk_buff *skb)
 {
-	if (likely(mxe_qp_is_reliable(qp))) {
-		if (unlikely(mxe_respond_request(qp, pkt) == -EBUSY)) {
-			mxe_deliver_queue(qp, skb, pkt, true);
-			qp->resp.pending |= BIT(MXE_PENDING_WORK);
-			return -EBUSY;
-		}
-	} else if (qp->transport == MXE_TRANSPORT_UC) {
-		mxe_uc_request(qp, pkt);
-	} else {
-		mxe_ud_request(qp, pkt, skb);
+	int err = INDIRECT_CALL_1(qp->ops->request, mxe_respond_request, qp, pkt, skb);
+
+	if (unlikely(err == -EBUSY)) {
+		mxe_deliver_queue(qp, skb, pkt, true);
+		qp->resp.pending |= BIT(MXE_PENDING_WORK);
+		return -EBUSY;
 	}
 	napi_consume_skb(skb, 1);
 	return 0;
@@ -217,7 +211,7 @@ void mxe_deliver_copy(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 	if (!mxe_recv_admit(qp))
 		return;
 	if (now && !mxe_deliver_must_wait(qp, pkt)) {
-		mxe_ud_request(qp, pkt, skb);
+		qp->ops->request(qp, pkt, skb);
 		return;
 	}
 	copy = skb_clone(skb, GFP_ATOMIC);
@@ -243,12 +237,7 @@ void mxe_deliver_continue(struct mxe_qp *qp)
 	       !skb_queue_empty(&resp->deferred)) {
 		struct mxe_pkt pkt __uninitialized;
 
-		/*
-		 * Events in resp->pending refer to resp->srq.  On an XRC target
-		 * the next request may name another SRQ, so end the section
-		 * first.
-		 */
-		if (resp->budget <= 0 || (resp->pending && mxe_qp_is_xrc_tgt(qp))) {
+		if (resp->budget <= 0 || mxe_xrc_must_end(qp)) {
 			resp->pending |= BIT(MXE_PENDING_WORK);
 			return;
 		}

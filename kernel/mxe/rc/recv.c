@@ -113,7 +113,7 @@ bool mxe_recv_admit(struct mxe_qp *qp)
 		mxe_count(qp->dev, drop_state);
 		return false;
 	}
-	if (qp->state == IB_QPS_RTR && !resp->comm_est && !mxe_qp_is_ud(qp)) {
+	if (qp->state == IB_QPS_RTR && !resp->comm_est && qp->ops->is_connected) {
 		resp->comm_est = true;
 		resp->pending |= BIT(MXE_PENDING_EV_COMM_EST);
 	}

@@ -26,6 +26,20 @@ u8 mxe_request_opcode(const struct mxe_qp *qp, const struct mxe_send_wr *wr,
 			     row->bth_opcode[place]);
 }
 
+void mxe_request_start(struct mxe_qp *qp, struct mxe_send_wr *wr)
+{
+	struct mxe_requester *req = &qp->req;
+
+	wr->started = true;
+	wr->first_psn = req->max_psn;
+	wr->last_psn = mxe_psn_add(wr->first_psn, mxe_request_num_pkts(qp, wr) - 1);
+	req->max_psn = mxe_psn_add(wr->last_psn, 1);
+	req->psn = wr->first_psn;
+	req->next++;
+	if (mxe_wr_is_rd_atomic(wr->opcode))
+		req->rd_atomic++;
+}
+
 bool mxe_request_may_start(struct mxe_qp *qp, const struct mxe_send_wr *wr)
 {
 	const struct mxe_requester *req = &qp->req;

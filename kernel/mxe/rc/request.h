@@ -52,6 +52,12 @@ static inline u32 mxe_request_pkt_cost(const struct mxe_qp *qp,
 bool mxe_request_may_start(struct mxe_qp *qp, const struct mxe_send_wr *wr);
 
 /*
+ * Start the request at req.cur: it gets its PSNs, and is outstanding.
+ * Context: send_lock held.
+ */
+void mxe_request_start(struct mxe_qp *qp, struct mxe_send_wr *wr);
+
+/*
  * Add the packet at req.psn of a started request to the GSO batch. The QP is of
  * RC, XRC, DC or UC. Without a route the packet is lost later.
  * Context: BHs disabled, send_lock held.

@@ -676,9 +676,9 @@ static void mxe_respond_duplicate(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	}
 
 	res = mxe_respond_find(resp, pkt);
-	if (mxe_qp_is_xrc_tgt(qp))
+	if (pkt->flags & MXE_OP_XRCETH)
 		srq = mxe_xrc_find(qp, mxe_pkt_srqn(pkt));
-	if (!res || (mxe_qp_is_xrc_tgt(qp) && !srq)) {
+	if (!res || (pkt->flags & MXE_OP_XRCETH && !srq)) {
 		mxe_count(qp->dev, drop_duplicate_unknown);
 		return;
 	}
@@ -706,7 +706,7 @@ static int mxe_respond_execute(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	/* First, middle and last packets must arrive in this order. */
 	if (qp->resp.msg != msg)
 		return -EINVAL;
-	if (mxe_qp_is_xrc_tgt(qp)) {
+	if (pkt->flags & MXE_OP_XRCETH) {
 		err = mxe_xrc_select(qp, mxe_pkt_srqn(pkt), pkt->flags & MXE_OP_START);
 		if (err)
 			return err;
@@ -722,7 +722,8 @@ static int mxe_respond_execute(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	return mxe_respond_message(qp, pkt);
 }
 
-int mxe_respond_request(struct mxe_qp *qp, const struct mxe_pkt *pkt)
+int mxe_respond_request(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+			const struct sk_buff *skb)
 {
 	struct mxe_responder *resp = &qp->resp;
 	s32 ahead = mxe_psn_diff(pkt->psn, resp->epsn);

@@ -11,15 +11,16 @@
 #include "wire/psn.h"
 
 /*
- * Execute a request of RC, XRC or DC, and respond to it. The QP can receive. A
- * duplicate is answered from the stored results. A request out of sequence is
+ * Execute a request of RC, XRC or DC, and respond to it, as the step request of
+ * struct mxe_transport_ops. A duplicate is answered from the stored results. A request out of sequence is
  * dropped, with a NAK if it is the first one.
  * Context: BHs disabled, RCU read-side section, recv_lock held.
  * Return: 0; -EBUSY if the region to be invalidated is being accessed, or if
  * the search for a tag needs more budget than is left, so that the caller has
  * to try again; or another error, for which a NAK was sent.
  */
-int mxe_respond_request(struct mxe_qp *qp, const struct mxe_pkt *pkt);
+int mxe_respond_request(struct mxe_qp *qp, const struct mxe_pkt *pkt,
+			const struct sk_buff *skb);
 
 /* ---- steps of a request, shared with the loopback path ----------------- */
 

@@ -3,9 +3,9 @@
  * The loop of the requester over the send queue.  It starts the posted requests
  * and sends them packet by packet, or executes them on the loopback path.
  */
+#include <linux/indirect_call_wrapper.h>
 #include <linux/smp.h>
 
-#include "dc/dci.h"
 #include "fast/loopback.h"
 #include "memory/rkey.h"
 #include "mxe.h"
@@ -16,24 +16,7 @@
 #include "rc/retry.h"
 #include "rc/send.h"
 #include "rc/sq.h"
-#include "rc/uc.h"
-#include "rc/ud.h"
 #include "wire/psn.h"
-
-/* Starts a request: it gets its PSNs, and is outstanding. */
-static void mxe_send_start(struct mxe_qp *qp, struct mxe_send_wr *wr)
-{
-	struct mxe_requester *req = &qp->req;
-
-	wr->started = true;
-	wr->first_psn = req->max_psn;
-	wr->last_psn = mxe_psn_add(wr->first_psn, mxe_request_num_pkts(qp, wr) - 1);
-	req->max_psn = mxe_psn_add(wr->last_psn, 1);
-	req->psn = wr->first_psn;
-	req->next++;
-	if (mxe_wr_is_rd_atomic(wr->opcode))
-		req->rd_atomic++;
-}
 
 /*
  * Called if the request at req->cur cannot be sent now.  If the last packet of
@@ -109,8 +92,8 @@ static noinline bool mxe_send_local_op(struct mxe_qp *qp, struct mxe_send_wr *wr
 }
 
 /*
- * Starts a request of RC, XRC or DC, or executes it if it is a local operation.
- * Returns false if it must wait, or has failed.
+ * Starts a request, or executes it if it is a local operation.  Returns false
+ * if it must wait, or has failed.
  */
 static bool mxe_send_begin(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
@@ -126,7 +109,7 @@ static bool mxe_send_begin(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	}
 	if (mxe_wr_is_local(wr->opcode))
 		return mxe_send_local_op(qp, wr);
-	mxe_send_start(qp, wr);
+	mxe_request_start(qp, wr);
 	return true;
 }
 
@@ -155,15 +138,7 @@ static void mxe_send_check_drained(struct mxe_qp *qp)
 		req->pending |= BIT(MXE_PENDING_EV_SQ_DRAINED);
 }
 
-enum mxe_send_verdict {
-	MXE_SEND_VERDICT_GO,			/* send its next packet */
-	MXE_SEND_VERDICT_NEXT,			/* it is complete: continue */
-	MXE_SEND_VERDICT_STOP,			/* send nothing more now */
-};
-
-/* For a request at req->cur, of a reliable QP, that was not started. */
-static enum mxe_send_verdict mxe_send_begin_acked(struct mxe_qp *qp,
-						  struct mxe_send_wr *wr)
+enum mxe_send_verdict mxe_send_begin_acked(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
 	struct mxe_requester *req = &qp->req;
 	u32 cur = req->cur;
@@ -180,8 +155,8 @@ static enum mxe_send_verdict mxe_send_begin_acked(struct mxe_qp *qp,
 	if (!mxe_send_begin(qp, wr))
 		return MXE_SEND_VERDICT_STOP;
 	if (req->cur == cur) {
-		if (mxe_qp_is_dci(qp))
-			mxe_dci_start(qp, wr);
+		if (unlikely(qp->ops->connect))
+			qp->ops->connect(qp, wr);
 		return MXE_SEND_VERDICT_GO;
 	}
 	/* It is complete.  wr may already be another request. */
@@ -189,37 +164,11 @@ static enum mxe_send_verdict mxe_send_begin_acked(struct mxe_qp *qp,
 	return MXE_SEND_VERDICT_NEXT;
 }
 
-/*
- * Begins a request at req->cur, of UC, that was not started.  Nothing is
- * acknowledged, so errors are reported at once.
- */
-static enum mxe_send_verdict mxe_send_begin_unacked(struct mxe_qp *qp,
-						    struct mxe_send_wr *wr)
-{
-	if (qp->state != IB_QPS_RTS)
-		return MXE_SEND_VERDICT_STOP;
-	if (wr->error) {
-		mxe_sq_complete_cur(qp, wr->error);
-		return MXE_SEND_VERDICT_STOP;
-	}
-	mxe_send_start(qp, wr);
-	return MXE_SEND_VERDICT_GO;
-}
-
-/* Handles a packet that could not be sent.  Returns false to end the loop. */
-static bool mxe_send_failed(struct mxe_qp *qp, int err, enum mxe_transport transport)
+bool mxe_send_unsent(struct mxe_qp *qp, int err)
 {
 	struct mxe_requester *req = &qp->req;
 
-	if (err != -ENOMEM)
-		mxe_count(qp->dev, local_access_errors);
-	if (transport == MXE_TRANSPORT_UC) {
-		/* Counted by mxe_tx_alloc().  UC packets may be lost. */
-		if (err == -ENOMEM)
-			return true;
-		req->cur++;
-		mxe_sq_complete(qp, IB_WC_LOC_PROT_ERR);
-	} else if (err == -ENOMEM) {
+	if (err == -ENOMEM) {
 		/* With budget left, the timer tries again, and not qp->work. */
 		req->budget = max(req->budget, 1);
 		mxe_retry_later(qp, 1);
@@ -229,25 +178,19 @@ static bool mxe_send_failed(struct mxe_qp *qp, int err, enum mxe_transport trans
 	return false;
 }
 
-static bool mxe_send_may_continue(const struct mxe_qp *qp, enum mxe_transport transport)
+/* In SQD, a message that was started is sent to its end. */
+static bool mxe_send_may_continue(const struct mxe_qp *qp)
 {
-	/* In SQD, a message that was started is sent to its end. */
-	if (transport == MXE_TRANSPORT_UD ? qp->state != IB_QPS_RTS :
-					    !mxe_qp_can_send(qp->state))
-		return false;
-	return !qp->req.halted && (transport != MXE_TRANSPORT_RC || !qp->req.rnr_wait);
+	return mxe_qp_can_send(qp->state) && !qp->req.halted && !qp->req.rnr_wait;
 }
 
-/*
- * @transport is a constant in each caller, so the compiler makes a loop for
- * each transport.  XRC and DC use that of RC.
- */
-static __always_inline void
-mxe_send_loop(struct mxe_qp *qp, enum mxe_transport transport)
+/* Sends until the slice ends (req->budget <= 0), or nothing may be sent. */
+static void mxe_send_loop(struct mxe_qp *qp)
 {
+	const struct mxe_transport_ops *ops = qp->ops;
 	struct mxe_requester *req = &qp->req;
 
-	while (mxe_send_may_continue(qp, transport)) {
+	while (mxe_send_may_continue(qp)) {
 		enum mxe_send_verdict verdict = MXE_SEND_VERDICT_GO;
 		struct mxe_send_wr *wr;
 		bool ack_left;
@@ -258,63 +201,34 @@ mxe_send_loop(struct mxe_qp *qp, enum mxe_transport transport)
 		if (req->budget <= 0)
 			break;
 		wr = mxe_sq_wr(req, req->cur);
-		if (transport == MXE_TRANSPORT_UD) {
-			mxe_ud_send(qp, wr);
-			continue;
-		}
 		if (!wr->started)
-			verdict = transport == MXE_TRANSPORT_RC ?
-				  mxe_send_begin_acked(qp, wr) :
-				  mxe_send_begin_unacked(qp, wr);
+			verdict = INDIRECT_CALL_1(ops->begin, mxe_send_begin_acked, qp, wr);
 		if (verdict == MXE_SEND_VERDICT_NEXT)
 			continue;
 		if (verdict == MXE_SEND_VERDICT_STOP)
 			break;
-		if (transport != MXE_TRANSPORT_UC &&
-		    mxe_psn_diff(req->psn, req->una) >= (s32)req->window)
+		if (mxe_psn_diff(req->psn, req->una) >= (s32)req->window)
 			break;
 		req->budget -= mxe_request_pkt_cost(qp, wr);
 		ack_left = req->ack_left;
 		err = mxe_request_send_one(qp, wr);
 		if (unlikely(err)) {
 			req->ack_left = ack_left;
-			if (!mxe_send_failed(qp, err, transport))
+			if (err != -ENOMEM)
+				mxe_count(qp->dev, local_access_errors);
+			if (!ops->unsent(qp, err))
 				break;
 		}
 		mxe_send_advance(req, wr);
-		if (transport != MXE_TRANSPORT_UC)
-			mxe_retry_start(qp);
-		else
-			mxe_uc_sent(qp);
+		INDIRECT_CALL_1(ops->sent, mxe_retry_start, qp);
 	}
 }
 
-static void mxe_send_loop_rc(struct mxe_qp *qp)
-{
-	mxe_send_loop(qp, MXE_TRANSPORT_RC);
-}
-
-static void mxe_send_loop_uc(struct mxe_qp *qp)
-{
-	mxe_send_loop(qp, MXE_TRANSPORT_UC);
-}
-
-static void mxe_send_loop_ud(struct mxe_qp *qp)
-{
-	mxe_send_loop(qp, MXE_TRANSPORT_UD);
-}
-
-/* Sends until the slice ends (req->budget <= 0), or nothing may be sent. */
 static void mxe_send_slice(struct mxe_qp *qp)
 {
 	lockdep_assert_held(&qp->send_lock);
 
-	if (likely(mxe_qp_is_reliable(qp)))
-		mxe_send_loop_rc(qp);
-	else if (qp->transport == MXE_TRANSPORT_UC)
-		mxe_send_loop_uc(qp);
-	else
-		mxe_send_loop_ud(qp);
+	mxe_send_loop(qp);
 	mxe_send_check_drained(qp);
 }
 

@@ -15,6 +15,10 @@
  */
 void mxe_send_run(struct mxe_qp *qp);
 
+/* Steps of reliable transports, see struct mxe_transport_ops. */
+enum mxe_send_verdict mxe_send_begin_acked(struct mxe_qp *qp, struct mxe_send_wr *wr);
+bool mxe_send_unsent(struct mxe_qp *qp, int err);
+
 /*
  * Complete a slice of requests of a QP in ERR or SQE with IB_WC_WR_FLUSH_ERR.
  * Report the error of the request that failed first. Return true if requests

@@ -3,11 +3,13 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 
+#include "ip/ah.h"
 #include "ip/tx.h"
 #include "mxe.h"
 #include "queues/wr.h"
 #include "rc/recv.h"
 #include "rc/request.h"
+#include "rc/sq.h"
 #include "rc/ud.h"
 #include "wire/psn.h"
 
@@ -15,6 +17,31 @@
 #define MXE_QKEY_CONTROLLED	BIT(31)
 
 /* ---- sending ----------------------------------------------------------- */
+
+enum ib_wc_status mxe_ud_parse_dest(struct mxe_qp *qp, struct mxe_send_wr *wr,
+				    const struct mxe_send_wqe *wqe,
+				    const struct mxe_send_wqe *entry)
+{
+	if (wqe->ud.reserved[0] || wqe->ud.reserved[1] || wqe->ud.reserved1 ||
+	    mxe_ah_find(qp->dev, qp->pd, wqe->ud.ah_num, &wr->ud.av))
+		return IB_WC_LOC_QP_OP_ERR;
+	wr->ud.qpn = wqe->ud.remote_qpn & MXE_BTH_QPN_MASK;
+	wr->ud.qkey = wqe->ud.remote_qkey;
+	return IB_WC_SUCCESS;
+}
+
+int mxe_ud_copy_dest(struct mxe_send_wr *wr, const struct ib_send_wr *ibwr)
+{
+	const struct ib_ud_wr *udwr = ud_wr(ibwr);
+
+	if (!udwr->ah)
+		return -EINVAL;
+	/* Copy the address vector, so that the AH may be destroyed now. */
+	wr->ud.av = to_mah(udwr->ah)->av;
+	wr->ud.qpn = udwr->remote_qpn & MXE_BTH_QPN_MASK;
+	wr->ud.qkey = udwr->remote_qkey;
+	return 0;
+}
 
 static u32 mxe_ud_mtu(const struct mxe_qp *qp)
 {
@@ -39,8 +66,8 @@ static void mxe_ud_aim(struct mxe_qp *qp, const struct mxe_av *av)
 	qp->av.valid = false;
 }
 
-enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,
-				  const struct mxe_send_wr *wr)
+/* Without memory or a route the datagram is lost. */
+static enum ib_wc_status mxe_ud_send(struct mxe_qp *qp, const struct mxe_send_wr *wr)
 {
 	u32 qkey = wr->ud.qkey & MXE_QKEY_CONTROLLED ? qp->attr.qkey : wr->ud.qkey;
 	struct sk_buff *skb;
@@ -65,12 +92,23 @@ enum ib_wc_status mxe_ud_send_one(struct mxe_qp *qp,
 		return IB_WC_LOC_PROT_ERR;
 	}
 	qp->req.psn = mxe_psn_add(qp->req.psn, 1);
+	qp->req.max_psn = qp->req.psn;
 	mxe_ud_aim(qp, &wr->ud.av);
 	mxe_tx_send(qp, &qp->req.tx, skb);
 	/* IP clones a datagram to a group, and GSO cannot split the clones. */
 	if (mxe_av_is_multicast(&wr->ud.av))
 		mxe_tx_flush(qp, &qp->req.tx);
 	return IB_WC_SUCCESS;
+}
+
+/* A datagram is one packet, and is not acknowledged. */
+enum mxe_send_verdict mxe_ud_begin(struct mxe_qp *qp, struct mxe_send_wr *wr)
+{
+	if (qp->state != IB_QPS_RTS)
+		return MXE_SEND_VERDICT_STOP;
+	qp->req.budget -= mxe_pkt_cost(wr->length, wr->num_sge);
+	mxe_sq_complete_cur(qp, wr->error ?: mxe_ud_send(qp, wr));
+	return MXE_SEND_VERDICT_NEXT;
 }
 
 /* ---- receiving --------------------------------------------------------- */
@@ -150,8 +188,7 @@ static void mxe_ud_accept(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 	mxe_ud_complete(qp, pkt, skb, len);
 }
 
-void mxe_ud_request(struct mxe_qp *qp, const struct mxe_pkt *pkt,
-		    const struct sk_buff *skb)
+int mxe_ud_request(struct mxe_qp *qp, const struct mxe_pkt *pkt, const struct sk_buff *skb)
 {
 	lockdep_assert_held(&qp->recv_lock);
 
@@ -159,4 +196,5 @@ void mxe_ud_request(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		mxe_ud_accept(qp, pkt, skb);
 	else
 		mxe_count(qp->dev, drop_qkey);
+	return 0;
 }
