@@ -115,9 +115,7 @@ static void ud_sent(struct kunit *test)
 	/* A Q_Key with the upper bit set selects the Q_Key of the QP. */
 	wr.remote_qkey = BIT(31);
 	KUNIT_EXPECT_EQ(test, ib_post_send(kt->qp->ibqp, &wr.wr, NULL), 0);
-	/*
-	 * The requests have a copy of the address, so the AH can be destroyed.
-	 */
+	/* The requests have references to its flow. */
 	rdma_destroy_ah(wr.ah, 0);
 	kt_settle(kt);
 	kt_expect_wc(kt, kt->send_cq, 9, IB_WC_SUCCESS);
@@ -130,6 +128,50 @@ static void ud_sent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pkt.payload_len, 100U);
 	pkt = kt_sent(kt);
 	KUNIT_EXPECT_EQ(test, pkt.qkey, KT_QKEY);
+	kt_expect_nothing(kt);
+}
+
+static void ud_post_to(struct kt *kt, struct ib_ah *ah)
+{
+	struct ib_ud_wr wr = {
+		.wr = { .opcode = IB_WR_SEND, .send_flags = IB_SEND_SIGNALED },
+		.ah = ah,
+		.remote_qpn = KT_PEER_QPN,
+		.remote_qkey = KT_QKEY,
+	};
+
+	KUNIT_EXPECT_EQ(kt->test, ib_post_send(kt->qp->ibqp, &wr.wr, NULL), 0);
+}
+
+/* Each datagram has the headers of its own handle, whatever was sent before. */
+static void ud_flows(struct kunit *test)
+{
+	struct kt *kt = kt_of(test);
+	struct ib_ah *ahs[2];
+	int i;
+
+	ud_begin(kt);
+	for (i = 0; i < 2; i++) {
+		kt->tclass = 4 * (i + 1);
+		ahs[i] = kt_create_ah(kt);
+	}
+	for (i = 0; i < 6; i++)
+		ud_post_to(kt, ahs[i % 2]);
+	rdma_destroy_ah(ahs[0], 0);
+	ud_post_to(kt, ahs[1]);
+	kt_settle(kt);
+	for (i = 0; i < 7; i++) {
+		kt_expect_wc(kt, kt->send_cq, 0, IB_WC_SUCCESS);
+		kt_sent(kt);
+		KUNIT_EXPECT_EQ(test, ip_hdr(kt->last)->tos, i == 6 ? 8 : 4 * (i % 2 + 1));
+	}
+	kt_expect_nothing(kt);
+
+	/* A reset drops the reference of a request that was never sent. */
+	KUNIT_ASSERT_EQ(test, kt_modify(kt, IB_QPS_SQD, &kt_default_conn), 0);
+	ud_post_to(kt, ahs[1]);
+	rdma_destroy_ah(ahs[1], 0);
+	KUNIT_ASSERT_EQ(test, kt_modify(kt, IB_QPS_RESET, &kt_default_conn), 0);
 	kt_expect_nothing(kt);
 }
 
@@ -200,6 +242,7 @@ static struct kunit_case ud_cases[] = {
 	KUNIT_CASE(ud_received),
 	KUNIT_CASE(ud_dropped),
 	KUNIT_CASE(ud_sent),
+	KUNIT_CASE(ud_flows),
 	{}
 };
 

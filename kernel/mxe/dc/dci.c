@@ -128,6 +128,8 @@ void mxe_dci_reset(struct mxe_qp *qp)
 
 	lockdep_assert_held(&qp->send_lock);
 
+	if (!mxe_qp_is_dci(qp))
+		return;
 	/* The target then need not keep the session until it expires. */
 	if (dci->connected)
 		mxe_dci_disconnect(qp);
@@ -136,9 +138,6 @@ void mxe_dci_reset(struct mxe_qp *qp)
 
 void mxe_dci_destroy(struct mxe_qp *qp)
 {
-	mxe_sq_begin(qp);
-	mxe_dci_reset(qp);
-	mxe_sq_end(qp);
 	kfree_rcu(to_mdci(qp), rcu);
 }
 

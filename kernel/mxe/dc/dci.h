@@ -54,13 +54,7 @@ static inline struct mxe_dci *to_mdci(const struct mxe_qp *qp)
 int mxe_dci_create(struct mxe_qp *qp);
 
 /*
- * Disconnect, because the QP enters RESET.
- * Context: BHs disabled, send_lock held.
- */
-void mxe_dci_reset(struct mxe_qp *qp);
-
-/*
- * Disconnect, and free the initiator, which is dying, or was never published.
+ * Free the initiator, which is dying, or was never published.
  * Context: Process context.
  */
 void mxe_dci_destroy(struct mxe_qp *qp);
@@ -76,6 +70,7 @@ static inline struct mxe_dci_dest *mxe_dci_dest(const struct mxe_qp *qp,
 enum ib_wc_status mxe_dci_parse_dest(struct mxe_qp *qp, struct mxe_send_wr *wr,
 				     const struct mxe_send_wqe *wqe,
 				     const struct mxe_send_wqe *entry);
+void mxe_dci_reset(struct mxe_qp *qp);
 
 /*
  * Check whether @wr, which is at req.cur or behind it and not started, may be

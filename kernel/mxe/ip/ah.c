@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Address vectors and address handles. */
+/* Address vectors, and address handles with their flows. */
+#include <linux/refcount.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
 #include <rdma/ib_cache.h>
 
 #include "ip/ah.h"
+#include "ip/tx.h"
 #include "mxe.h"
 #include "netns.h"
 #include "udata.h"
@@ -62,20 +66,115 @@ int mxe_av_init(struct mxe_dev *dev, struct mxe_av *av,
 	return 0;
 }
 
+/* ---- flows -------------------------------------------------------------- */
+
+struct mxe_ah_flow {
+	refcount_t refs;
+	struct mxe_av av;		/* immutable */
+	/* BHs disabled; inside send_lock. */
+	spinlock_t lock;
+	struct mxe_hdr hdr;
+	struct mxe_route route;
+};
+
+static struct mxe_ah_flow *mxe_ah_create_flow(struct mxe_dev *dev,
+					      const struct rdma_ah_init_attr *init)
+{
+	gfp_t gfp = init->flags & RDMA_CREATE_AH_SLEEPABLE ? GFP_KERNEL_ACCOUNT :
+							     GFP_ATOMIC;
+	struct mxe_ah_flow *flow = kzalloc(sizeof(*flow), gfp);
+	int err;
+
+	if (!flow)
+		return ERR_PTR(-ENOMEM);
+	err = mxe_av_init(dev, &flow->av, init->ah_attr);
+	if (err) {
+		kfree(flow);
+		return ERR_PTR(err);
+	}
+	/* A QP that sends to it has no peer from which it would receive. */
+	flow->av.valid = false;
+	flow->av.sport = htons(rdma_flow_label_to_udp_sport(flow->av.flow_label));
+	refcount_set(&flow->refs, 1);
+	spin_lock_init(&flow->lock);
+	return flow;
+}
+
+struct mxe_ah_flow *mxe_ah_get_flow(struct mxe_ah_flow *flow)
+{
+	refcount_inc(&flow->refs);
+	return flow;
+}
+
+void mxe_ah_put_flow(struct mxe_ah_flow *flow)
+{
+	if (!flow || !refcount_dec_and_test(&flow->refs))
+		return;
+	mxe_route_forget(&flow->route);
+	kfree(flow);
+}
+
+const struct mxe_av *mxe_ah_flow_av(const struct mxe_ah_flow *flow)
+{
+	return &flow->av;
+}
+
+void mxe_ah_load_flow(struct mxe_ah_flow *flow, struct mxe_tx *tx)
+{
+	spin_lock(&flow->lock);
+	tx->hdr = flow->hdr;
+	tx->route = flow->route;
+	if (tx->route.dst)
+		dst_hold(tx->route.dst);
+	spin_unlock(&flow->lock);
+}
+
+void mxe_ah_store_flow(struct mxe_ah_flow *flow, struct mxe_tx *tx)
+{
+	if (tx->route.dst) {
+		spin_lock(&flow->lock);
+		flow->hdr = tx->hdr;
+		swap(flow->route, tx->route);
+		spin_unlock(&flow->lock);
+	}
+	mxe_tx_forget(tx);
+}
+
+/* ---- address handles ---------------------------------------------------- */
+
+static struct mxe_ah *mxe_ah_lookup(struct mxe_dev *dev, const struct ib_pd *pd,
+				    u32 num)
+{
+	struct mxe_ah *ah = xa_load(&dev->ahs, num);
+
+	return ah && ah->ibah.pd == pd ? ah : NULL;
+}
+
 int mxe_ah_find(struct mxe_dev *dev, const struct ib_pd *pd, u32 num,
 		struct mxe_av *av)
 {
-	int err = -ENOENT;
 	struct mxe_ah *ah;
 
 	xa_lock(&dev->ahs);
-	ah = xa_load(&dev->ahs, num);
-	if (ah && ah->ibah.pd == pd) {
-		*av = ah->av;
-		err = 0;
-	}
+	ah = mxe_ah_lookup(dev, pd, num);
+	if (ah)
+		*av = ah->flow->av;
 	xa_unlock(&dev->ahs);
-	return err;
+	return ah ? 0 : -ENOENT;
+}
+
+struct mxe_ah_flow *mxe_ah_find_flow(struct mxe_dev *dev, const struct ib_pd *pd,
+				     u32 num)
+{
+	struct mxe_ah_flow *flow = NULL;
+	struct mxe_ah *ah;
+
+	xa_lock(&dev->ahs);
+	ah = mxe_ah_lookup(dev, pd, num);
+	if (ah)
+		flow = mxe_ah_get_flow(ah->flow);
+	xa_unlock(&dev->ahs);
+	return flow;
 }
 
 /* Allocates a number for an address handle and returns it to the process. */
@@ -107,26 +206,33 @@ int mxe_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 
 	if (!mxe_udata_cleared(udata))
 		return mxe_refuse(dev, -EINVAL, "non-zero udata");
-	err = mxe_av_init(dev, &ah->av, init->ah_attr);
-	if (err)
-		return err;
-	ah->av.sport = htons(rdma_flow_label_to_udp_sport(ah->av.flow_label));
 	err = mxe_resource_take(dev, MXE_RESOURCE_AH);
-	if (err || !udata)
-		return err;
-	err = mxe_ah_publish(dev, ah, udata);
 	if (err)
-		mxe_resource_give(dev, MXE_RESOURCE_AH);
+		return err;
+	ah->flow = mxe_ah_create_flow(dev, init);
+	if (IS_ERR(ah->flow)) {
+		err = PTR_ERR(ah->flow);
+		goto give;
+	}
+	if (!udata)
+		return 0;
+	err = mxe_ah_publish(dev, ah, udata);
+	if (!err)
+		return 0;
+	mxe_ah_put_flow(ah->flow);
+give:
+	mxe_resource_give(dev, MXE_RESOURCE_AH);
 	return err;
 }
 
 int mxe_destroy_ah(struct ib_ah *ibah, u32 flags)
 {
 	struct mxe_dev *dev = to_mdev(ibah->device);
+	struct mxe_ah *ah = to_mah(ibah);
 
-	/* Requests have copies of the address vector. */
-	if (to_mah(ibah)->num)
-		xa_erase_bh(&dev->ahs, to_mah(ibah)->num);
+	if (ah->num)
+		xa_erase_bh(&dev->ahs, ah->num);
+	mxe_ah_put_flow(ah->flow);
 	mxe_resource_give(dev, MXE_RESOURCE_AH);
 	return 0;
 }

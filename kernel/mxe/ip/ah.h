@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * An address vector has the destination of packets.  An address handle is the
- * verbs object of one (ah.c).
+ * verbs object of one, with the flow of the packets to it (ah.c).
  */
 #ifndef MXE_AH_H
 #define MXE_AH_H
@@ -14,6 +14,7 @@
 #include <rdma/ib_verbs.h>
 
 struct mxe_dev;
+struct mxe_tx;
 
 #define MXE_FLOW_LABEL_MASK	0xfffffU
 
@@ -21,7 +22,7 @@ struct mxe_dev;
  * The address vector of a QP is written by modify_qp() with both locks of the
  * QP held, so either lock suffices to read it. That of a DC initiator or of a
  * UD QP is the last destination. It is never valid for others, and is written
- * and read with send_lock held. The one of an address handle is immutable.
+ * and read with send_lock held.
  */
 struct mxe_av {
 	bool valid;
@@ -90,7 +91,7 @@ static inline bool mxe_av_can_receive(const struct net_device *ndev)
 /* Processes specify an address handle in WQEs by its number. */
 struct mxe_ah {
 	struct ib_ah ibah;
-	struct mxe_av av;
+	struct mxe_ah_flow *flow;
 	u32 num;			/* in dev->ahs; 0: kernel consumer */
 };
 
@@ -106,6 +107,44 @@ static inline struct mxe_ah *to_mah(struct ib_ah *ibah)
  */
 int mxe_ah_find(struct mxe_dev *dev, const struct ib_pd *pd, u32 num,
 		struct mxe_av *av);
+
+/*
+ * The flow of an address handle: its address, and the headers and the route of
+ * the last packet to it. The datagrams that name the handle have references, so
+ * that the consumer may destroy it before they are sent.
+ */
+struct mxe_ah_flow;
+
+/*
+ * Find the flow of address handle @num of a process.
+ * Context: BHs disabled. Takes and releases the lock of dev->ahs.
+ * Return: the flow with a reference, or NULL.
+ */
+struct mxe_ah_flow *mxe_ah_find_flow(struct mxe_dev *dev, const struct ib_pd *pd,
+				     u32 num);
+
+/* Get a reference to the flow of an address handle. */
+struct mxe_ah_flow *mxe_ah_get_flow(struct mxe_ah_flow *flow);
+
+/*
+ * Drop a reference, except to NULL.
+ * Context: Any.
+ */
+void mxe_ah_put_flow(struct mxe_ah_flow *flow);
+
+const struct mxe_av *mxe_ah_flow_av(const struct mxe_ah_flow *flow);
+
+/*
+ * Load the headers and the route of a flow into an empty @tx.
+ * Context: BHs disabled.
+ */
+void mxe_ah_load_flow(struct mxe_ah_flow *flow, struct mxe_tx *tx);
+
+/*
+ * Store them for the next sender, and empty @tx, which has no batch.
+ * Context: BHs disabled.
+ */
+void mxe_ah_store_flow(struct mxe_ah_flow *flow, struct mxe_tx *tx);
 
 /*
  * Convert and check an address. Set @av, except for its sport.

@@ -89,9 +89,9 @@ static inline u32 mxe_pkt_cost(u32 len, u32 num_sge)
 /* Those that may wait even if the device has reached MXE_MAX_DEFERRED. */
 #define MXE_MIN_DEFERRED_PKTS	4
 
-/* Destination of a datagram, with a copy of the AH's address vector. */
+/* Destination of a datagram. */
 struct mxe_ud_dest {
-	struct mxe_av av;
+	struct mxe_ah_flow *flow;	/* with a reference; NULL after an error */
 	u32 qpn;
 	u32 qkey;
 };
@@ -194,6 +194,7 @@ struct mxe_requester {
 	struct mxe_loopback loopback;
 	struct timer_list retry_timer;	/* expires at retry_at or earlier */
 	struct mxe_tx tx;
+	struct mxe_ah_flow *flow;	/* UD: that of tx, with a reference, or NULL */
 
 	u32 local_error_at;		/* index of the request that failed */
 	u32 cnp_psn;			/* sent_psn when a CNP last counted */

@@ -417,6 +417,8 @@ static void mxe_qp_kill(struct mxe_qp *qp)
 	mxe_qp_begin(qp);
 	qp->dying = true;
 	mxe_qp_set_state(qp, IB_QPS_RESET);
+	if (qp->ops->reset)
+		qp->ops->reset(qp);
 	/* From now on, no packet belongs to the connection. */
 	qp->av.valid = false;
 	mxe_loopback_forget(&qp->req.loopback);
@@ -507,6 +509,8 @@ static void mxe_qp_reset(struct mxe_qp *qp)
 	lockdep_assert_held(&qp->recv_lock);
 
 	mxe_qp_set_state(qp, IB_QPS_RESET);
+	if (qp->ops->reset)
+		qp->ops->reset(qp);
 
 	/* A kernel consumer must not post during a reset (IBTA 10.3.1). */
 	req->posted = 0;
@@ -523,8 +527,6 @@ static void mxe_qp_reset(struct mxe_qp *qp)
 	req->ack_left = false;
 	if (mxe_qp_has_tm(qp))
 		mxe_rndv_reset(qp);
-	if (mxe_qp_is_dci(qp))
-		mxe_dci_reset(qp);
 	mxe_retry_reset(qp);
 	mxe_ring_reset(&req->ring);
 

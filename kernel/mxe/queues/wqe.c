@@ -267,17 +267,18 @@ static enum ib_wc_status mxe_wqe_parse(struct mxe_qp *qp,
 	const void *data = entry + 1;
 	enum ib_wc_status status;
 
+	/* First, so that wr has a destination even after another error. */
+	if (unlikely(qp->ops->parse_dest)) {
+		status = qp->ops->parse_dest(qp, wr, wqe, entry);
+		if (status)
+			return status;
+	}
 	if (wr->opcode >= BITS_PER_TYPE(qp->req.opcodes) ||
 	    !(qp->req.opcodes & BIT(wr->opcode)))
 		return IB_WC_LOC_QP_OP_ERR;
 	if ((wqe->flags & ~(known | qp->ops->wqe_flags)) |
 	    (wqe->remote_srqn & ~qp->req.srqn_mask) | wqe->reserved1)
 		return IB_WC_LOC_QP_OP_ERR;
-	if (unlikely(qp->ops->parse_dest)) {
-		status = qp->ops->parse_dest(qp, wr, wqe, entry);
-		if (status)
-			return status;
-	}
 	if (flags & MXE_WR_OP_ATOMIC) {
 		status = mxe_wqe_parse_atomic(qp, wr, flags, wqe, &data);
 		if (status)

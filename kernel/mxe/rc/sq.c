@@ -55,6 +55,8 @@ void mxe_sq_complete(struct mxe_qp *qp, enum ib_wc_status status)
 	if (wr->started && row->flags & MXE_WR_OP_RD_ATOMIC && req->rd_atomic)
 		req->rd_atomic--;
 
+	if (unlikely(qp->ops->forget))
+		qp->ops->forget(wr);
 	/*
 	 * Free the slot before the CQE is written.  A consumer that polls the
 	 * CQE on another CPU may post at once and find the queue not full.

@@ -50,6 +50,7 @@ const struct mxe_transport_ops mxe_transports[] = {
 		.connect = mxe_dci_start,
 		.sent = mxe_retry_start,
 		.unsent = mxe_send_unsent,
+		.reset = mxe_dci_reset,
 		.loop_ready = mxe_dci_is_connected,
 		.loop_peer = mxe_dci_loop_peer,
 		.loop_done = mxe_dci_heard,
@@ -69,6 +70,8 @@ const struct mxe_transport_ops mxe_transports[] = {
 		.parse_dest = mxe_ud_parse_dest,
 		.copy_dest = mxe_ud_copy_dest,
 		.begin = mxe_ud_begin,
+		.forget = mxe_ud_forget,
+		.reset = mxe_ud_reset,
 		.request = mxe_ud_request,
 	},
 };

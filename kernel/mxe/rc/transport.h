@@ -63,6 +63,10 @@ struct mxe_transport_ops {
 	void (*sent)(struct mxe_qp *qp);
 	/* A packet was not sent. Return true if it counts as lost. */
 	bool (*unsent)(struct mxe_qp *qp, int err);
+	/* Drop what a request refers to, whose slot becomes free. */
+	void (*forget)(struct mxe_send_wr *wr);
+	/* Drop the requests and the destination, because the QP enters RESET. */
+	void (*reset)(struct mxe_qp *qp);
 
 	/* Steps of the loopback path. Context: as above. */
 

@@ -22,8 +22,11 @@ enum ib_wc_status mxe_ud_parse_dest(struct mxe_qp *qp, struct mxe_send_wr *wr,
 				    const struct mxe_send_wqe *wqe,
 				    const struct mxe_send_wqe *entry)
 {
-	if (wqe->ud.reserved[0] || wqe->ud.reserved[1] || wqe->ud.reserved1 ||
-	    mxe_ah_find(qp->dev, qp->pd, wqe->ud.ah_num, &wr->ud.av))
+	wr->ud.flow = NULL;
+	if (wqe->ud.reserved[0] || wqe->ud.reserved[1] || wqe->ud.reserved1)
+		return IB_WC_LOC_QP_OP_ERR;
+	wr->ud.flow = mxe_ah_find_flow(qp->dev, qp->pd, wqe->ud.ah_num);
+	if (!wr->ud.flow)
 		return IB_WC_LOC_QP_OP_ERR;
 	wr->ud.qpn = wqe->ud.remote_qpn & MXE_BTH_QPN_MASK;
 	wr->ud.qkey = wqe->ud.remote_qkey;
@@ -36,8 +39,7 @@ int mxe_ud_copy_dest(struct mxe_send_wr *wr, const struct ib_send_wr *ibwr)
 
 	if (!udwr->ah)
 		return -EINVAL;
-	/* Copy the address vector, so that the AH may be destroyed now. */
-	wr->ud.av = to_mah(udwr->ah)->av;
+	wr->ud.flow = mxe_ah_get_flow(to_mah(udwr->ah)->flow);
 	wr->ud.qpn = udwr->remote_qpn & MXE_BTH_QPN_MASK;
 	wr->ud.qkey = udwr->remote_qkey;
 	return 0;
@@ -50,20 +52,45 @@ static u32 mxe_ud_mtu(const struct mxe_qp *qp)
 	return mtu ? ib_mtu_enum_to_int(mtu) : 0;
 }
 
-/*
- * Points the requester at the destination of a datagram, so that those to the
- * same one share headers, route and GSO batch.
- */
-static void mxe_ud_aim(struct mxe_qp *qp, const struct mxe_av *av)
+void mxe_ud_forget(struct mxe_send_wr *wr)
 {
-	struct mxe_tx *tx = &qp->req.tx;
+	mxe_ah_put_flow(wr->ud.flow);
+}
 
-	if (mxe_av_same(av, &qp->av))
+/*
+ * Points the requester at the destination of a datagram, or at none.  Datagrams
+ * to the same one share headers, route and GSO batch.
+ */
+static void mxe_ud_aim(struct mxe_qp *qp, struct mxe_ah_flow *flow)
+{
+	struct mxe_requester *req = &qp->req;
+
+	if (flow == req->flow)
 		return;
-	mxe_tx_flush(qp, tx);
-	mxe_tx_forget(tx);
-	qp->av = *av;
-	qp->av.valid = false;
+	mxe_tx_flush(qp, &req->tx);
+	if (req->flow)
+		mxe_ah_store_flow(req->flow, &req->tx);
+	mxe_ah_put_flow(req->flow);
+	req->flow = flow;
+	if (!flow)
+		return;
+	mxe_ah_get_flow(flow);
+	qp->av = *mxe_ah_flow_av(flow);
+	mxe_ah_load_flow(flow, &req->tx);
+}
+
+void mxe_ud_reset(struct mxe_qp *qp)
+{
+	struct mxe_requester *req = &qp->req;
+	/* A kernel consumer posts to the slots. */
+	u32 end = qp->is_user ? req->fetched : READ_ONCE(req->posted);
+	u32 i;
+
+	lockdep_assert_held(&qp->send_lock);
+
+	for (i = req->tail; i != end; i++)
+		mxe_ud_forget(mxe_sq_wr(req, i));
+	mxe_ud_aim(qp, NULL);
 }
 
 /* Without memory or a route the datagram is lost. */
@@ -93,10 +120,10 @@ static enum ib_wc_status mxe_ud_send(struct mxe_qp *qp, const struct mxe_send_wr
 	}
 	qp->req.psn = mxe_psn_add(qp->req.psn, 1);
 	qp->req.max_psn = qp->req.psn;
-	mxe_ud_aim(qp, &wr->ud.av);
+	mxe_ud_aim(qp, wr->ud.flow);
 	mxe_tx_send(qp, &qp->req.tx, skb);
 	/* IP clones a datagram to a group, and GSO cannot split the clones. */
-	if (mxe_av_is_multicast(&wr->ud.av))
+	if (mxe_av_is_multicast(&qp->av))
 		mxe_tx_flush(qp, &qp->req.tx);
 	return IB_WC_SUCCESS;
 }
