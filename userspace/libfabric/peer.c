@@ -242,6 +242,7 @@ void mxefi_wr_answer(struct mxefi_wr *wr)
 {
 	struct mxefi_peer *peer = wr->peer;
 
+	wr->is_answer = true;
 	wr->next = NULL;
 	*peer->answers_tail = wr;
 	peer->answers_tail = &wr->next;
@@ -254,17 +255,27 @@ void mxefi_wr_repeat(struct mxefi_wr *wr)
 	post(wr);
 }
 
+static void push_front(struct mxefi_wr **list, struct mxefi_wr ***tail,
+		       struct mxefi_wr *wr)
+{
+	wr->next = *list;
+	*list = wr;
+	if (!wr->next)
+		*tail = &wr->next;
+}
+
 void mxefi_wr_requeue(struct mxefi_wr *wr)
 {
 	struct mxefi_peer *peer = wr->peer;
 
+	if (wr->is_answer) {
+		push_front(&peer->answers, &peer->answers_tail, wr);
+		return;
+	}
 	/* mxefi_peer_flush() counts it again. */
 	if (wr->loop)
 		peer->loops--;
-	wr->next = peer->pending;
-	peer->pending = wr;
-	if (!wr->next)
-		peer->pending_tail = &wr->next;
+	push_front(&peer->pending, &peer->pending_tail, wr);
 }
 
 void mxefi_wr_loop_end(struct mxefi_wr *wr)

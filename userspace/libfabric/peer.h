@@ -129,7 +129,7 @@ void mxefi_wr_answer(struct mxefi_wr *wr);
 void mxefi_wr_repeat(struct mxefi_wr *wr);
 
 /**
- * mxefi_wr_requeue() - Put a request back before all that are queued.
+ * mxefi_wr_requeue() - Put a request back before all others of its queue.
  * @wr: request that was posted, but not executed
  *
  * Of several requests, the last one is put back first.

@@ -132,6 +132,7 @@ struct mxefi_wr *take(struct mxefi_wr **list, struct mxefi_peer *peer)
 	wr->loop = false;
 	wr->is_message = false;
 	wr->is_access = false;
+	wr->is_answer = false;
 	wr->recv = NULL;
 	wr->unit = NULL;
 	/* The user of the request sets what its opcode needs of the rest. */

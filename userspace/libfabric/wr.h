@@ -37,6 +37,7 @@ struct mxefi_wr {
 	bool loop;			/* later requests have to wait for it */
 	bool is_message;		/* the peer may have to keep it */
 	bool is_access;			/* waits for all loops before it */
+	bool is_answer;			/* waits for none of these */
 	bool posted;			/* is in a send queue */
 	struct mxefi_recv *recv;	/* whose data it reads; or NULL */
 	struct mxefi_unit *unit;	/* of an atomic */

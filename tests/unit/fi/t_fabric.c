@@ -976,6 +976,68 @@ static void test_late_answer(enum ibv_qp_state state)
 	fake_device_use_dc(false);
 }
 
+/* Lets the only connection to a peer take messages, or not. */
+static void stop_messages(struct mxefi_ep *ep, const struct mxefi_addr *peer,
+			  bool is_stopped)
+{
+	struct mxefi_conn *conn;
+
+	pthread_mutex_lock(&ep->dom->lock);
+	conn = mxefi_conn_find(ep, peer);
+	conn->peer.is_stopped = is_stopped;
+	mxefi_peer_flush(&conn->peer);
+	pthread_mutex_unlock(&ep->dom->lock);
+}
+
+/*
+ * An initiator is reset while a message and an answer to the same peer wait
+ * behind a target that does not answer. The peer takes no messages then, but
+ * still gets the answer: it may wait for that before it takes messages.
+ */
+static void test_answer_requeued(void)
+{
+	struct mxefi_addr name_b, name_c;
+	size_t len = sizeof(name_b);
+	static uint64_t word;
+	struct end c;
+	fi_addr_t to_c;
+
+	fake_device_use_dc(true);
+	setenv("FI_MXE_DC_INITIATORS", "1", 1);
+	setenv("FI_MXE_CONNECT_TIMEOUT", "300", 1);
+	open_pair(CAPS);
+	open_end(&c, CAPS);
+	to_c = insert(&a, c.ep);
+	must(fi_recv(c.ep, &word, 8, NULL, FI_ADDR_UNSPEC, &word), "fi_recv");
+	must(fi_send(a.ep, out, 8, NULL, to_c, out), "fi_send");
+	must(-wait_one(c.cq, &word), "the receive");
+	must(-wait_one(a.cq, out), "the send");
+	must(fi_getname(&b.ep->fid, &name_b, &len), "fi_getname");
+	must(fi_getname(&c.ep->fid, &name_c, &len), "fi_getname");
+	fake_device_set(dct_answers_at, IBV_QPS_UNKNOWN);
+	fake_device_set(stopped_dct, name_c.dct & MXEFI_DCT_NUMBER);
+	must(fi_send(a.ep, out, 8, NULL, to_c, &word), "fi_send");
+	must(fi_send(a.ep, out, 8, NULL, to_b, out), "fi_send");
+	must(fi_recv(a.ep, in, 8, NULL, FI_ADDR_UNSPEC, in), "fi_recv");
+	delivery_complete(8);
+	is_int(wait_one(a.cq, in), 0, "a message arrives, whose answer waits");
+	stop_messages(to_ep(a.ep), &name_b, true);
+	is_int(wait_one(a.cq, &word), FI_ECONNABORTED,
+	       "... until a request of the initiator is aborted");
+	is_int(wait_one(b.cq, out), 0,
+	       "... and then overtakes a message that has to wait");
+	must(fi_recv(b.ep, &word, 8, NULL, FI_ADDR_UNSPEC, &word), "fi_recv");
+	stop_messages(to_ep(a.ep), &name_b, false);
+	is_int(wait_one(b.cq, &word), 0, "... which arrives later");
+	is_int(wait_one(a.cq, out), 0, "... and completes");
+	fake_device_set(stopped_dct, 0);
+	must(close_end(&c), "close_end");
+	close_pair();
+	unsetenv("FI_MXE_CONNECT_TIMEOUT");
+	unsetenv("FI_MXE_DC_INITIATORS");
+	fake_device_use_dc(false);
+}
+
 /* Sends a message to b.  Returns the result of fi_cq_sreadfrom() there. */
 static ssize_t send_from(struct end *from, fi_addr_t to, struct fi_cq_tagged_entry *e,
 			 fi_addr_t *src)
@@ -1296,5 +1358,6 @@ int main(void)
 		test_fence_model(seed, seed % 2);
 	test_late_answer(IBV_QPS_SQD);
 	test_late_answer(IBV_QPS_ERR);
+	test_answer_requeued();
 	return done_testing();
 }
