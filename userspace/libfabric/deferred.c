@@ -202,6 +202,11 @@ static void fail(struct mxefi_deferred *work, int err)
 		mxefi_cq_push_op(cq, context_of(work), flags[work->type], err);
 }
 
+static bool is_recv(enum fi_op_type type)
+{
+	return type == FI_OP_RECV || type == FI_OP_TRECV;
+}
+
 static void free_deferred(struct mxefi_deferred *work)
 {
 	if (work->cntr)
@@ -213,10 +218,16 @@ static bool fire(struct mxefi_trigger *trigger)
 {
 	struct mxefi_deferred *work =
 		container_of(trigger, struct mxefi_deferred, trigger);
-	ssize_t ret = start(work);
+	struct mxefi_ep *ep = work->by.ep;
+	ssize_t ret = -FI_EAGAIN;
 
-	if (ret == -FI_EAGAIN)
+	/* The transfers of an endpoint begin in order. Receives need no room. */
+	if (!ep || is_recv(work->type) || ep->full_at != ep->dom->firing)
+		ret = start(work);
+	if (ret == -FI_EAGAIN) {
+		ep->full_at = ep->dom->firing;
 		return false;
+	}
 	if (ret)
 		fail(work, (int)-ret);
 	free_deferred(work);
@@ -278,11 +289,6 @@ static bool end(struct mxefi_domain *dom, const struct pattern *pattern, int err
 }
 
 /* ---- triggered operations ----------------------------------------------- */
-
-static bool is_recv(enum fi_op_type type)
-{
-	return type == FI_OP_RECV || type == FI_OP_TRECV;
-}
 
 /* True if the operation is of a direction that the handle has. */
 static bool can_start(const struct mxefi_handle *by, enum fi_op_type type)

@@ -50,6 +50,7 @@ struct mxefi_domain {
 	/* trigger.c: those that wait, by threshold, and those that do not. */
 	struct mxefi_trigger *triggers, *fired;
 	bool is_firing;
+	uint64_t firing;	/* counts the calls that fire triggers */
 	/* Set by deferred.c: the device was removed. */
 	void (*on_lost)(struct mxefi_domain *dom);
 	pthread_t thread;

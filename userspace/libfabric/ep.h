@@ -101,6 +101,8 @@ struct mxefi_ep {
 	void (*on_message)(struct mxefi_conn *conn, uint32_t epoch,
 			   const struct mxefi_msg *msg, const uint8_t *data,
 			   size_t len);
+	/* deferred.c: dom->firing when a call found no room */
+	uint64_t full_at;
 	/* Set by deferred.c: a call with FI_TRIGGER. */
 	ssize_t (*on_trigger)(const struct mxefi_handle *handle,
 			      enum fi_op_type type,

@@ -2,7 +2,8 @@
 /*
  * A trigger fires when a counter has reached a threshold. Triggers fire in the
  * order of their thresholds, those of the same one in the order in which they
- * were added (fi_trigger(3)).
+ * were added (fi_trigger(3)). One that cannot do what it is for is tried again
+ * later, and does not delay the others.
  */
 #include "cntr.h"
 #include "domain.h"
@@ -80,19 +81,23 @@ void mxefi_trigger_check(struct mxefi_cntr *cntr)
 
 void mxefi_trigger_fire_all(struct mxefi_domain *dom)
 {
+	struct mxefi_trigger **p = &dom->fired;
+
 	/* Starting an operation may change counters, and make progress. */
 	if (dom->is_firing)
 		return;
 	dom->is_firing = true;
-	while (dom->fired) {
-		struct mxefi_trigger *trigger = dom->fired;
+	dom->firing++;
+	while (*p) {
+		struct mxefi_trigger *trigger = *p;
 
-		dom->fired = trigger->next;
+		*p = trigger->next;
 		if (trigger->fire(trigger))
 			continue;
-		trigger->next = dom->fired;
-		dom->fired = trigger;
-		break;
+		/* Others may not have to wait. */
+		trigger->next = *p;
+		*p = trigger;
+		p = &trigger->next;
 	}
 	dom->is_firing = false;
 }

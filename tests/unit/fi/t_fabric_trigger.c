@@ -120,6 +120,59 @@ static void test_order(void)
 	close_pair();
 }
 
+/*
+ * An endpoint without room for another operation delays its own transfers, in
+ * their order, but neither its receives nor those of other endpoints.
+ */
+static void test_full(void)
+{
+	struct fi_triggered_context c[4];
+	struct iovec iov = { &words[7], 8 };
+	struct fi_msg m = {
+		.msg_iov = &iov, .iov_count = 1, .addr = FI_ADDR_UNSPEC,
+		.context = &c[2],
+	};
+	struct fid_ep *first, *other;
+	struct fi_cq_tagged_entry e;
+	fi_addr_t to_a;
+	int early = 0;
+
+	open_pair();
+	first = a.ep;
+	to_a = insert(&b, a.ep);
+	other = open_ep(&a, a.cq);
+	fake_device_set(reads_stop, true);
+	for (int i = 0; i < MXEFI_TX_SIZE; i++)
+		must(fi_read(a.ep, &local[7], 8, NULL, to_b,
+			     (uintptr_t)&words[6], fi_mr_key(mr), &a),
+		     "fi_read");
+	for (int i = 0; i < 4; i++)
+		c[i] = at(1);
+	must(write_at(&c[0], 0, 0, 0), "fi_writemsg");
+	must(write_at(&c[1], 1, 0, 0), "fi_writemsg");
+	must(fi_recvmsg(a.ep, &m, FI_TRIGGER), "fi_recvmsg");
+	a.ep = other;
+	must(write_at(&c[3], 3, 1, 0), "fi_writemsg");
+	a.ep = first;
+	fi_cntr_set(trigger, 1);
+	is_int(wait_one(a.cq, &c[3]), 0,
+	       "a full endpoint does not delay the trigger of another one");
+	must(fi_send(b.ep, &local[4], 8, NULL, to_a, &b), "fi_send");
+	is_int(wait_one(a.cq, &c[2]), 0, "... nor its own receives");
+	is_int(wait_one(b.cq, &b), 0, "... so a message arrives");
+	ok(no_events(a.cq) && !words[0], "... but its own writes");
+	fake_device_set(reads_stop, false);
+	for (int i = 0; i < MXEFI_TX_SIZE; i++)
+		early += fi_cq_sread(a.cq, &e, 1, NULL, TIMEOUT_MS) != 1 ||
+			 e.op_context != &a;
+	is_int(early, 0, "... until the operations in flight complete");
+	is_int(wait_one(a.cq, &c[0]), 0, "... and they are started");
+	is_int(wait_one(a.cq, &c[1]), 0, "... both");
+	is_u64(words[0], 101, "... in order");
+	must(fi_close(&other->fid), "fi_close ep");
+	close_pair();
+}
+
 static void test_triggered_messages(void)
 {
 	struct fi_triggered_context c[2];
@@ -555,6 +608,7 @@ int main(void)
 {
 	plan(0);
 	test_order();
+	test_full();
 	test_triggered_messages();
 	test_triggered_receive();
 	test_alias();
