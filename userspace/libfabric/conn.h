@@ -68,6 +68,7 @@ struct mxefi_conn {
 	uint32_t cm_flags;		/* of our hellos */
 	uint32_t data_len, peer_data_len;
 	uint8_t data[MXEFI_CM_DATA], peer_data[MXEFI_CM_DATA];
+	bool refuses_dc;		/* as there are no DC initiators */
 	bool is_shut;			/* no new requests */
 	bool has_left;			/* one side has closed it */
 	uint32_t epoch;			/* counts the connections of ep */

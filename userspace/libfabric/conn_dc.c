@@ -22,10 +22,8 @@
 static int open_dc(struct mxefi_conn *conn)
 {
 	struct mxefi_ep *ep = conn->peer.ep;
-	int ret = 0;
+	int ret = mxefi_dci_open(ep);
 
-	if (!ep->dcis)
-		ret = mxefi_dci_open(ep);
 	if (!ret && !conn->peer.dc)
 		ret = mxefi_dci_attach(&conn->peer);
 	if (!ret)

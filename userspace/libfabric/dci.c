@@ -740,6 +740,8 @@ int mxefi_dci_open(struct mxefi_ep *ep)
 	int need = (int)(num + 1) * SQ_SIZE, ret;
 	struct mxefi_dcis *dcis;
 
+	if (ep->dcis)
+		return 0;
 	ret = mxefi_domain_reserve(ep->dom, need);
 	if (ret)
 		return ret;

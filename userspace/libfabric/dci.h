@@ -11,7 +11,8 @@ struct mxefi_peer;
 struct mxefi_wr;
 
 /**
- * mxefi_dci_open() - Create the DC initiators of an endpoint.
+ * mxefi_dci_open() - Create the DC initiators of an endpoint, unless it has
+ * them.
  * @ep: endpoint
  *
  * Return: 0, or a negative error of libfabric.

@@ -7,7 +7,8 @@
  * Over DC, it also needs MXEFI_HELLO_KEPT: a peer that gives up its side could
  * not refuse the requests. The protocol is symmetric: either endpoint can
  * start, both can start at once, and an endpoint can connect to itself. The one
- * that starts chooses the transport. If both do and differ, it is DC.
+ * that starts chooses the transport. If both do and differ, it is DC. An endpoint
+ * that cannot create DC initiators insists on RC (MXEFI_HELLO_NO_DC).
  *
  * A hello can be forged. Each side has a token for each connection, and its
  * hellos contain both. A hello with our token is from the peer, as no other
@@ -59,6 +60,8 @@ static void send_hello(struct mxefi_conn *conn, uint32_t flags)
 
 	if (!mxefi_conn_is_guest(conn))
 		hello.flags |= MXEFI_HELLO_KEPT;
+	if (conn->refuses_dc)
+		hello.flags |= MXEFI_HELLO_NO_DC;
 	conn->hello_ms = mxefi_now_ms();
 	mxefi_ud_send(&conn->peer.ep->ud, &conn->peer.addr, conn->ah, &hello,
 		      conn->data);
@@ -184,15 +187,31 @@ static bool check_hello(struct mxefi_conn *conn,
 	return hello->epoch > conn->peer_epoch;
 }
 
+/* Chooses the transport of an idle connection for a hello of its peer. */
+static void follow(struct mxefi_conn *conn, const struct mxefi_hello *hello)
+{
+	const struct mxefi_transport *transport = transport_of(hello);
+
+	conn->refuses_dc = transport == &mxefi_conn_dc &&
+			   mxefi_dci_open(conn->peer.ep);
+	mxefi_conn_set_transport(conn, conn->refuses_dc ? &mxefi_conn_rc :
+							  transport);
+}
+
 /* Changes to the transport of a hello. Returns false if we remain with ours. */
 static bool agree(struct mxefi_conn *conn, const struct mxefi_hello *hello)
 {
 	const struct mxefi_transport *transport = transport_of(hello);
+	bool insists = !(hello->flags & MXEFI_HELLO_NO_DC);
 	int ret;
 
 	if (transport == conn->transport)
 		return true;
-	if (conn->transport == &mxefi_conn_dc) {
+	if (transport == &mxefi_conn_dc) {
+		conn->refuses_dc |= mxefi_dci_open(conn->peer.ep) != 0;
+		insists = conn->refuses_dc;
+	}
+	if (insists) {
 		send_hello(conn, 0);
 		return false;
 	}
@@ -226,7 +245,7 @@ static void take_hello(struct mxefi_conn *conn, const struct mxefi_hello *hello)
 		/* This acknowledges an epoch that has ended. */
 		if (ack)
 			return;
-		mxefi_conn_set_transport(conn, transport_of(hello));
+		follow(conn, hello);
 		/* A hello of another epoch makes the peer begin a new one. */
 		if (is_old)
 			start_hello(conn);

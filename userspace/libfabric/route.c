@@ -27,7 +27,7 @@ static bool wants_dc(struct mxefi_ep *ep, const struct mxefi_addr *addr)
 	if (ep->dom->dc_mode == MXEFI_DC_AUTO && ep->num_qps < NUM_RC_PEERS)
 		return false;
 	/* Without initiators, peers have connections. */
-	return ep->dcis || !mxefi_dci_open(ep);
+	return !mxefi_dci_open(ep);
 }
 
 /* Finds or makes a peer. A peer remains with DC or with its connection. */

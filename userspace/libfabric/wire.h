@@ -54,6 +54,8 @@ enum {
 	MXEFI_HELLO_ACK = 1 << 0,	/* the sender accepts requests */
 	/* The sender does not give up the connection to make room. */
 	MXEFI_HELLO_KEPT = 1 << 4,
+	/* The sender has no DC initiators, so the receiver changes to RC. */
+	MXEFI_HELLO_NO_DC = 1 << 5,
 	/* Of endpoints of type FI_EP_MSG. */
 	MXEFI_HELLO_CONNECT = 1 << 1,	/* to a passive endpoint */
 	MXEFI_HELLO_ACCEPT = 1 << 2,	/* from the endpoint that accepts */

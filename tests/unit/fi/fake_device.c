@@ -953,8 +953,13 @@ int ibv_destroy_srq(struct ibv_srq *srq)
 struct ibv_qp *ibv_exp_create_qp(struct ibv_context *context,
 				 struct ibv_exp_qp_init_attr *attr)
 {
-	struct qp *qp = zalloc(sizeof(*qp));
+	struct qp *qp;
 
+	if (attr->qp_type == IBV_EXP_QPT_DC_INI && fake_device.dcis_fail) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	qp = zalloc(sizeof(*qp));
 	qp->qp.context = context;
 	qp->qp.pd = attr->pd;
 	qp->qp.send_cq = attr->send_cq;

@@ -20,6 +20,7 @@
 struct fake_device {
 	pthread_mutex_t lock;
 	bool has_dc;
+	bool dcis_fail;		/* DC initiators cannot be created */
 	bool is_glob;		/* reports IBV_ATOMIC_GLOB */
 	bool err_fails;		/* ibv_modify_qp() to the error state */
 	bool resizes_qps;	/* reports that it resizes queue pairs */

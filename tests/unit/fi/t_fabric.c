@@ -538,6 +538,36 @@ static void test_resolved(void)
 }
 
 /*
+ * One endpoint uses DC for all peers. The other one has a DC target, but cannot
+ * create initiators when it needs them, so both agree on RC.
+ */
+static void test_no_initiators(bool both_start)
+{
+	fake_device_use_dc(true);
+	open_end(&a, CAPS);
+	unsetenv("FI_MXE_DC");
+	open_end(&b, CAPS);
+	to_b = insert(&a, b.ep);
+	to_a = insert(&b, a.ep);
+	fake_device.dcis_fail = true;
+	must(fi_recv(a.ep, in, 8, NULL, FI_ADDR_UNSPEC, in), "fi_recv");
+	must(fi_recv(b.ep, in + 8, 8, NULL, FI_ADDR_UNSPEC, in), "fi_recv");
+	if (both_start)
+		must(fi_send(b.ep, out, 8, NULL, to_a, in), "fi_send");
+	must(fi_send(a.ep, out, 8, NULL, to_b, in), "fi_send");
+	is_int(wait_one(a.cq, in), 0,
+	       "the peer has no DC initiators, both start: %d", both_start);
+	if (!both_start)
+		must(fi_send(b.ep, out, 8, NULL, to_a, in), "fi_send");
+	is_int(wait_one(a.cq, in), 0, "... a message in each direction");
+	is_int(wait_one(b.cq, in), 0, "... completes");
+	is_int(wait_one(b.cq, in), 0, "... at both ends");
+	fake_device.dcis_fail = false;
+	close_pair();
+	fake_device_use_dc(false);
+}
+
+/*
  * A connection over DC is remembered when it has failed, since the peer may not
  * know that yet. Peers that die do not fill the memory: each has sent a message
  * that the endpoint cannot read.
@@ -1330,6 +1360,8 @@ static void test_transport(bool dc)
 		test_resolved();
 		test_guest();
 		test_remembered();
+		test_no_initiators(false);
+		test_no_initiators(true);
 	}
 	fake_device_use_dc(false);
 }
