@@ -71,6 +71,7 @@ struct mxefi_conn {
 	bool refuses_dc;		/* as there are no DC initiators */
 	bool is_shut;			/* no new requests */
 	bool has_left;			/* one side has closed it */
+	bool is_silent;			/* the peer answered no hello in time */
 	uint32_t epoch;			/* counts the connections of ep */
 	uint32_t peer_epoch;		/* of the last one of the peer */
 	/* Only an endpoint that has received our hello knows our token. */

@@ -9,7 +9,8 @@
  * The target accepts messages for as long as the endpoint exists, also when its
  * side of the connection was broken. The peer has completed these, so they are
  * delivered, and answered with a hello of the next epoch. One side never gives
- * up a connection on which the other side relies (MXEFI_HELLO_KEPT).
+ * up a connection on which the other side relies (MXEFI_HELLO_KEPT), unless the
+ * other side does not answer its hellos.
  */
 #include "ah.h"
 #include "conn.h"

@@ -43,6 +43,8 @@
 #define MAX_GUESTS 256
 #define GUEST_MS 200
 #define GUEST_HELLO_MS 1000
+/* So many peers are asked at once before they are forgotten. */
+#define MAX_ASKED 32
 
 /* The peer that waits for an answer retransmits its hello. */
 static void send_hello(struct mxefi_conn *conn, uint32_t flags)
@@ -97,9 +99,12 @@ static void give_up_guest(struct mxefi_ep *ep)
 		mxefi_conn_abort(oldest, FI_EHOSTUNREACH);
 }
 
+/* As many connections again are remembered as may be open. */
 static bool is_full(const struct mxefi_ep *ep)
 {
-	return !ep->is_msg && ep->num_conns >= ep->dom->max_conns;
+	unsigned int max = ep->dom->max_conns;
+
+	return !ep->is_msg && (ep->num_conns >= max || ep->num_listed / 2 >= max);
 }
 
 /*
@@ -410,24 +415,53 @@ static void end_all(struct mxefi_ep *ep)
 	ep->on_removed(ep);
 }
 
-/*
- * True if nothing refers to the peer, not even its messages. A connection over
- * DC is remembered as long as there is room: the peer may still send messages.
- */
-static bool is_unused(const struct mxefi_conn *conn)
-{
-	const struct mxefi_ep *ep = conn->peer.ep;
+/* ---- forgetting idle connections ---------------------------------------- */
 
-	if (conn->is_used || conn->kept)
-		return false;
+/* True if neither the program nor a message refers to the peer. */
+static bool is_idle(const struct mxefi_conn *conn)
+{
+	return conn->state == MXEFI_CONN_IDLE && !conn->is_used && !conn->kept;
+}
+
+static bool has_excess(const struct mxefi_ep *ep)
+{
+	return ep->num_listed > ep->dom->max_conns;
+}
+
+/*
+ * True if an idle connection may be forgotten. One over DC is remembered as
+ * long as there is room: the peer may not know that it has ended, and still
+ * send messages. Without room, it is opened anew, and forgotten if the peer
+ * does not answer.
+ */
+static bool may_forget(const struct mxefi_conn *conn)
+{
 	return !conn->transport->needs_notice || !conn->is_confirmed ||
-	       conn->has_left || ep->num_listed > ep->dom->max_conns;
+	       conn->has_left || (conn->is_silent && has_excess(conn->peer.ep));
+}
+
+/* Returns how many more peers are to be asked whether they live. */
+static unsigned int num_to_ask(const struct mxefi_ep *ep)
+{
+	const struct mxefi_conn *conn;
+	unsigned int num;
+
+	if (!has_excess(ep))
+		return 0;
+	num = ep->num_listed - ep->dom->max_conns;
+	if (num > MAX_ASKED)
+		num = MAX_ASKED;
+	for (conn = ep->conns; conn && num; conn = conn->next)
+		num -= conn->state == MXEFI_CONN_HELLO && conn->is_confirmed &&
+		       !conn->is_used;
+	return num;
 }
 
 static void conn_tick(struct mxefi_ticker *ticker, uint64_t now)
 {
 	struct mxefi_ep *ep = container_of(ticker, struct mxefi_ep, ticker);
 	struct mxefi_conn *conn, *next;
+	unsigned int to_ask;
 
 	if (ep->dom->lost) {
 		end_all(ep);
@@ -435,6 +469,7 @@ static void conn_tick(struct mxefi_ticker *ticker, uint64_t now)
 	}
 	if (ep->answers || ep->readers)
 		mxefi_conn_retry(ep);
+	to_ask = num_to_ask(ep);
 	for (conn = ep->conns; conn; conn = next) {
 		next = conn->next;
 		if (conn->state == MXEFI_CONN_READY) {
@@ -452,8 +487,13 @@ static void conn_tick(struct mxefi_ticker *ticker, uint64_t now)
 				start_hello(conn);
 			continue;
 		}
-		if (conn->state == MXEFI_CONN_IDLE && is_unused(conn)) {
+		if (is_idle(conn) && may_forget(conn)) {
 			mxefi_conn_free(conn);
+			continue;
+		}
+		if (is_idle(conn) && to_ask) {
+			to_ask--;
+			start_hello(conn);
 			continue;
 		}
 		/* Without pending requests, too: the last ACK may be lost. */
@@ -461,8 +501,9 @@ static void conn_tick(struct mxefi_ticker *ticker, uint64_t now)
 		    mxefi_elapsed_ms(now, conn->hello_ms) <
 		    hello_interval(conn))
 			continue;
-		if (mxefi_elapsed_ms(now, conn->since_ms) >
-		    ep->dom->connect_timeout_ms)
+		conn->is_silent = mxefi_elapsed_ms(now, conn->since_ms) >
+				  ep->dom->connect_timeout_ms;
+		if (conn->is_silent)
 			mxefi_conn_abort(conn, FI_EHOSTUNREACH);
 		else
 			send_hello(conn, 0);

@@ -537,6 +537,49 @@ static void test_resolved(void)
 	close_pair();
 }
 
+/* Breaks the connection to a peer, which does not notice. */
+static void break_quietly(struct mxefi_ep *ep, const struct fid_ep *peer)
+{
+	struct mxefi_addr name;
+	size_t len = sizeof(name);
+	struct mxefi_conn *conn;
+
+	must(fi_getname((struct fid *)&peer->fid, &name, &len), "fi_getname");
+	pthread_mutex_lock(&ep->dom->lock);
+	conn = mxefi_conn_find(ep, &name);
+	mxefi_conn_abort(conn, FI_ECONNABORTED);
+	while (conn->state != MXEFI_CONN_IDLE) {
+		pthread_mutex_unlock(&ep->dom->lock);
+		poll(NULL, 0, 10);
+		pthread_mutex_lock(&ep->dom->lock);
+	}
+	pthread_mutex_unlock(&ep->dom->lock);
+}
+
+/*
+ * A broken connection that has to make room is not forgotten as long as the
+ * peer relies on it: its messages would be lost.
+ */
+static void test_not_forgotten(void)
+{
+	struct end c;
+
+	open_limited(&b, "1");
+	open_end(&a, CAPS);
+	open_end(&c, CAPS);
+	is_int(send_to_b(&a), 0, "a peer sends");
+	is_int(wait_one(b.cq, in), 0, "... and is received");
+	break_quietly(to_ep(b.ep), a.ep);
+	is_int(send_to_b(&c), 0, "... and then another one");
+	is_int(wait_one(b.cq, in), 0, "... which needs its room");
+	/* Time to forget it, or to ask it. */
+	poll(NULL, 0, 500);
+	is_int(send_to_b(&a), 0, "the first one sends again");
+	is_int(wait_one(b.cq, in), 0, "... and is received");
+	is_int(close_end(&c), 0, "a peer is closed");
+	close_pair();
+}
+
 /*
  * One endpoint uses DC for all peers. The other one has a DC target, but cannot
  * create initiators when it needs them, so both agree on RC.
@@ -577,7 +620,9 @@ static void test_remembered(void)
 	struct end peer;
 	fi_addr_t addr;
 
+	setenv("FI_MXE_CONNECT_TIMEOUT", "300", 1);
 	open_limited(&b, "6");
+	unsetenv("FI_MXE_CONNECT_TIMEOUT");
 	for (int i = 0; i < 10; i++) {
 		open_end(&peer, CAPS);
 		is_int(send_to_b(&peer), 0, "peer %d of 10 sends", i + 1);
@@ -597,7 +642,7 @@ static void test_remembered(void)
 		is_int(wait_one(b.cq, in), 0, "... and the other is received");
 	}
 	/* One for the host, and one for each connection. */
-	for (int i = 0; i < 100 && fake_device_get(num_ahs) > 7; i++)
+	for (int i = 0; i < 500 && fake_device_get(num_ahs) > 7; i++)
 		poll(NULL, 0, 10);
 	is_int((int)fake_device_get(num_ahs), 7, "six are remembered");
 	is_int(close_end(&b), 0, "... until the endpoint is closed");
@@ -1360,6 +1405,7 @@ static void test_transport(bool dc)
 		test_resolved();
 		test_guest();
 		test_remembered();
+		test_not_forgotten();
 		test_no_initiators(false);
 		test_no_initiators(true);
 	}
