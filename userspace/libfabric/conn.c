@@ -129,6 +129,13 @@ void mxefi_conn_use(struct mxefi_conn *conn)
 	conn->is_used = true;
 }
 
+void mxefi_conn_unuse(struct mxefi_conn *conn)
+{
+	conn->is_used = false;
+	if (mxefi_conn_is_guest(conn))
+		conn->peer.ep->num_guests++;
+}
+
 static struct mxefi_conn **token_bucket(struct mxefi_ep *ep, uint64_t token)
 {
 	/* The lowest bit is always set. */

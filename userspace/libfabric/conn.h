@@ -80,7 +80,10 @@ struct mxefi_conn {
 	bool is_confirmed;		/* the peer has sent an ACK or a request */
 	bool is_used;			/* the program refers to it */
 	bool stops_peer;		/* which is to send no messages */
-	/* Messages of the peer that are kept, or have answers that wait. */
+	/*
+	 * Messages of the peer that are kept, or have answers that wait, and
+	 * receives for its messages alone.
+	 */
 	unsigned int kept;
 	unsigned int waiting_answers;	/* of the latter */
 	uint64_t hello_ms;		/* time of the last hello */
@@ -162,6 +165,12 @@ bool mxefi_conn_is_guest(const struct mxefi_conn *conn);
  * @conn: connection
  */
 void mxefi_conn_use(struct mxefi_conn *conn);
+
+/**
+ * mxefi_conn_unuse() - Note that the program does not refer to it any more.
+ * @conn: connection of which mxefi_conn_use() was called
+ */
+void mxefi_conn_unuse(struct mxefi_conn *conn);
 
 /**
  * mxefi_conn_find() - Find the connection to a peer.

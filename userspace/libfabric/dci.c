@@ -84,6 +84,7 @@ struct mxefi_dcis {
 	struct mxefi_ep *ep;
 	struct mxefi_ticker ticker;
 	struct mxefi_dc *peers;
+	bool has_removed;		/* peers without addresses */
 	struct dc_host *hosts[HOST_HASH];
 	unsigned int next_home;
 	int reserved_cqe;
@@ -375,29 +376,6 @@ static bool is_overdue(const struct dci *dci, uint64_t waited_ms)
 	if (dci->sent->peer->is_broken)
 		return waited_ms > BROKEN_MS;
 	return waited_ms > dci->dcis->ep->dom->connect_timeout_ms;
-}
-
-static void tick(struct mxefi_ticker *ticker, uint64_t now)
-{
-	struct mxefi_dcis *dcis = container_of(ticker, struct mxefi_dcis,
-					       ticker);
-
-	if (dcis->ep->dom->lost)
-		return;
-	check_hosts(dcis, now);
-	for (unsigned int i = 0; i <= dcis->num; i++) {
-		struct dci *dci = &dcis->dci[i];
-
-		if (!dci->posted || dci->completions != dci->seen ||
-		    !(holds_up(dci) || dci->sent->peer->is_broken)) {
-			dci->seen = dci->completions;
-			dci->since_ms = now;
-		} else if (is_overdue(dci,
-				      mxefi_elapsed_ms(now, dci->since_ms))) {
-			dci->since_ms = now;
-			abort_requests(dci);
-		}
-	}
 }
 
 /* ---- requests ---------------------------------------------------------- */
@@ -697,6 +675,37 @@ struct mxefi_peer *mxefi_dci_add(struct mxefi_ep *ep,
 	return peer;
 }
 
+/* Those of connections are freed with them. */
+static void free_peer(struct mxefi_peer *peer)
+{
+	mxefi_dci_detach(peer);
+	if (peer->channel->has_conn)
+		return;
+	mxefi_peer_remove(peer);
+	free(peer);
+}
+
+void mxefi_dci_remove(struct mxefi_peer *peer)
+{
+	peer->ep->dcis->has_removed = true;
+}
+
+static void free_removed(struct mxefi_dcis *dcis)
+{
+	struct mxefi_dc *dp, *next;
+
+	dcis->has_removed = false;
+	for (dp = dcis->peers; dp; dp = next) {
+		next = dp->next;
+		if (dp->peer->num_addrs || dp->peer->channel->has_conn)
+			continue;
+		if (has_queued(dp->peer) || !mxefi_dci_is_drained(dp->peer))
+			dcis->has_removed = true;
+		else
+			free_peer(dp->peer);
+	}
+}
+
 /* ---- the end of all requests ------------------------------------------- */
 
 /* Ends the requests that were to be posted again. */
@@ -733,6 +742,31 @@ void mxefi_dci_end_all(struct mxefi_ep *ep)
 }
 
 /* ---- the initiators of an endpoint ------------------------------------- */
+
+static void tick(struct mxefi_ticker *ticker, uint64_t now)
+{
+	struct mxefi_dcis *dcis = container_of(ticker, struct mxefi_dcis,
+					       ticker);
+
+	if (dcis->ep->dom->lost)
+		return;
+	check_hosts(dcis, now);
+	if (dcis->has_removed)
+		free_removed(dcis);
+	for (unsigned int i = 0; i <= dcis->num; i++) {
+		struct dci *dci = &dcis->dci[i];
+
+		if (!dci->posted || dci->completions != dci->seen ||
+		    !(holds_up(dci) || dci->sent->peer->is_broken)) {
+			dci->seen = dci->completions;
+			dci->since_ms = now;
+		} else if (is_overdue(dci,
+				      mxefi_elapsed_ms(now, dci->since_ms))) {
+			dci->since_ms = now;
+			abort_requests(dci);
+		}
+	}
+}
 
 int mxefi_dci_open(struct mxefi_ep *ep)
 {
@@ -782,20 +816,6 @@ bool mxefi_dci_is_sending(const struct mxefi_ep *ep)
 	return false;
 }
 
-/* Those of connections are freed with them. */
-static void free_peers(struct mxefi_dcis *dcis)
-{
-	while (dcis->peers) {
-		struct mxefi_peer *peer = dcis->peers->peer;
-
-		mxefi_dci_detach(peer);
-		if (peer->channel->has_conn)
-			continue;
-		mxefi_peer_remove(peer);
-		free(peer);
-	}
-}
-
 static void close_qp(struct dci *dci)
 {
 	struct mxefi_domain *dom = dci->dcis->ep->dom;
@@ -823,7 +843,8 @@ void mxefi_dci_close(struct mxefi_ep *ep)
 	for (unsigned int i = 0; i <= dcis->num; i++)
 		if (dcis->dci[i].qp)
 			close_qp(&dcis->dci[i]);
-	free_peers(dcis);
+	while (dcis->peers)
+		free_peer(dcis->peers->peer);
 	ep->dom->cqe_left += dcis->reserved_cqe;
 	free(dcis);
 	ep->dcis = NULL;

@@ -141,4 +141,10 @@ struct mxefi_peer *mxefi_dci_find(struct mxefi_ep *ep,
 struct mxefi_peer *mxefi_dci_add(struct mxefi_ep *ep,
 				 const struct mxefi_addr *addr);
 
+/**
+ * mxefi_dci_remove() - Free such a peer as soon as it has no requests.
+ * @peer: peer without addresses, which may get one before
+ */
+void mxefi_dci_remove(struct mxefi_peer *peer);
+
 #endif /* MXEFI_DCI_H */

@@ -68,6 +68,8 @@ struct mxefi_ep {
 	struct mxefi_peer *by_id[MXEFI_CONN_HASH];
 	struct mxefi_peer **by_addr;
 	size_t by_addr_size;
+	uint64_t by_addr_changes;	/* av->changes that by_addr reflects */
+	struct mxefi_ticker route_ticker;
 	/* conn.c */
 	struct mxefi_conn *conns;	/* the latest first */
 	unsigned int num_listed;	/* connections of conns */

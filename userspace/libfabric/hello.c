@@ -417,6 +417,16 @@ static void end_all(struct mxefi_ep *ep)
 
 /* ---- forgetting idle connections ---------------------------------------- */
 
+/*
+ * True if the program has removed the address that it has used. A peer that
+ * uses the connection can go on.
+ */
+static bool is_removed(const struct mxefi_conn *conn)
+{
+	return conn->is_used && conn->peer.ep->av && !conn->peer.num_addrs &&
+	       (conn->state == MXEFI_CONN_READY || conn->state == MXEFI_CONN_IDLE);
+}
+
 /* True if neither the program nor a message refers to the peer. */
 static bool is_idle(const struct mxefi_conn *conn)
 {
@@ -472,6 +482,8 @@ static void conn_tick(struct mxefi_ticker *ticker, uint64_t now)
 	to_ask = num_to_ask(ep);
 	for (conn = ep->conns; conn; conn = next) {
 		next = conn->next;
+		if (is_removed(conn))
+			mxefi_conn_unuse(conn);
 		if (conn->state == MXEFI_CONN_READY) {
 			probe(conn, now);
 			continue;

@@ -25,6 +25,8 @@ struct mxefi_recv *mxefi_match_new(const struct mxefi_recv *args)
 	if (!recv)
 		return NULL;
 	*recv = *args;
+	if (recv->from)
+		to_conn(recv->from)->kept++;
 	recv->holds_cntr = recv->cntr;
 	if (recv->holds_cntr)
 		recv->cntr->users++;
@@ -33,6 +35,8 @@ struct mxefi_recv *mxefi_match_new(const struct mxefi_recv *args)
 
 void mxefi_match_free(struct mxefi_recv *recv)
 {
+	if (recv->from)
+		to_conn(recv->from)->kept--;
 	if (recv->holds_cntr)
 		recv->cntr->users--;
 	free(recv);
@@ -79,6 +83,7 @@ static struct mxefi_recv *split(struct mxefi_queue *q, struct mxefi_recv **p,
 	*part = *multi;
 	part->next = NULL;
 	part->multi = false;
+	part->from = NULL;
 	part->holds_cntr = false;
 	part->parts = 0;
 	part->parent = multi;
@@ -301,6 +306,8 @@ void mxefi_match_teardown(struct mxefi_recvs *recvs)
 			struct mxefi_recv *recv = recvs->queues[i].recvs;
 
 			recvs->queues[i].recvs = recv->next;
+			/* The connection is gone. */
+			recv->from = NULL;
 			mxefi_match_free(recv);
 		}
 		free_messages(recvs->queues[i].unexpected);

@@ -45,6 +45,7 @@ struct mxefi_peer {
 	bool is_broken;			/* requests that were not sent fail */
 	struct mxefi_dc *dc;		/* of dci.c; NULL over RC */
 	bool wants_events;		/* of accesses; see access.c */
+	unsigned int num_addrs;		/* in ep->by_addr */
 	fi_addr_t source;		/* or FI_ADDR_NOTAVAIL; see route.c */
 	uint64_t source_changes;	/* av->changes when it was looked up */
 	/* Requests that wait for the channel: answers, and all others. */

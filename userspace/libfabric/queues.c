@@ -23,6 +23,7 @@
 #include "progress.h"
 #include "provider.h"
 #include "queues.h"
+#include "route.h"
 #include "sizes.h"
 #include "ud.h"
 #include "wire.h"
@@ -295,6 +296,7 @@ int mxefi_queues_setup(struct mxefi_ep *ep)
 		return ret;
 	}
 	mxefi_progress_add_ticker(dom, &ep->ticker);
+	mxefi_route_setup(ep);
 	return 0;
 }
 
@@ -345,6 +347,7 @@ void mxefi_queues_teardown(struct mxefi_ep *ep)
 	linger(ep);
 	ep->closing = true;
 	mxefi_progress_del_ticker(ep->dom, &ep->ticker);
+	mxefi_route_teardown(ep);
 	for (conn = ep->conns; conn; conn = conn->next) {
 		bool flushes = conn->qp && !ibv_modify_qp(conn->qp, &attr,
 							  IBV_QP_STATE);
@@ -377,6 +380,5 @@ void mxefi_queues_teardown(struct mxefi_ep *ep)
 		ibv_dereg_mr(ep->slab_mr);
 	free(ep->slab);
 	free(ep->rx);
-	free(ep->by_addr);
 	ep->dom->cqe_left += ep->reserved_cqe;
 }

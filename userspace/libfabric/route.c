@@ -5,10 +5,12 @@
 
 #include "av.h"
 #include "conn.h"
+#include "container.h"
 #include "dci.h"
 #include "domain.h"
 #include "ep.h"
 #include "peer.h"
+#include "progress.h"
 #include "route.h"
 #include "wire.h"
 
@@ -58,6 +60,16 @@ static struct mxefi_peer *find(struct mxefi_ep *ep,
 	return &conn->peer;
 }
 
+/* The address was removed. The peer is freed when it has no other. */
+static void forget(struct mxefi_ep *ep, size_t index)
+{
+	struct mxefi_peer *peer = ep->by_addr[index];
+
+	ep->by_addr[index] = NULL;
+	if (!--peer->num_addrs && !peer->channel->has_conn)
+		mxefi_dci_remove(peer);
+}
+
 /* Remembers the peer of an address, unless memory is short. */
 static void remember(struct mxefi_ep *ep, fi_addr_t fi_addr,
 		     struct mxefi_peer *peer)
@@ -74,7 +86,40 @@ static void remember(struct mxefi_ep *ep, fi_addr_t fi_addr,
 		ep->by_addr = table;
 		ep->by_addr_size = size;
 	}
+	if (ep->by_addr[fi_addr])
+		forget(ep, fi_addr);
 	ep->by_addr[fi_addr] = peer;
+	peer->num_addrs++;
+}
+
+static void tick(struct mxefi_ticker *ticker, uint64_t now)
+{
+	struct mxefi_ep *ep = container_of(ticker, struct mxefi_ep,
+					   route_ticker);
+	const struct mxefi_addr *addr;
+
+	if (!ep->av || ep->by_addr_changes == ep->av->changes)
+		return;
+	ep->by_addr_changes = ep->av->changes;
+	for (size_t i = 0; i < ep->by_addr_size; i++) {
+		if (!ep->by_addr[i])
+			continue;
+		addr = mxefi_av_get(ep->av, i);
+		if (!addr || addr->id != ep->by_addr[i]->addr.id)
+			forget(ep, i);
+	}
+}
+
+void mxefi_route_setup(struct mxefi_ep *ep)
+{
+	ep->route_ticker.tick = tick;
+	mxefi_progress_add_ticker(ep->dom, &ep->route_ticker);
+}
+
+void mxefi_route_teardown(struct mxefi_ep *ep)
+{
+	mxefi_progress_del_ticker(ep->dom, &ep->route_ticker);
+	free(ep->by_addr);
 }
 
 uint16_t mxefi_route_index(const struct mxefi_ep *ep, fi_addr_t fi_addr)

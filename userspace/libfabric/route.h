@@ -11,6 +11,18 @@ struct mxefi_ep;
 struct mxefi_peer;
 
 /**
+ * mxefi_route_setup() - Free the peers of removed addresses from now on.
+ * @ep: endpoint
+ */
+void mxefi_route_setup(struct mxefi_ep *ep);
+
+/**
+ * mxefi_route_teardown() - Forget all addresses.
+ * @ep: endpoint, which need not be set up
+ */
+void mxefi_route_teardown(struct mxefi_ep *ep);
+
+/**
  * mxefi_route_get() - Find or make the peer of an address.
  * @ep: endpoint
  * @fi_addr: address of libfabric

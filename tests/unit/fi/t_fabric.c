@@ -580,6 +580,95 @@ static void test_not_forgotten(void)
 	close_pair();
 }
 
+static int count_peers(struct mxefi_ep *ep)
+{
+	int num = 0;
+
+	pthread_mutex_lock(&ep->dom->lock);
+	for (int i = 0; i < MXEFI_CONN_HASH; i++)
+		for (struct mxefi_peer *p = ep->by_id[i]; p; p = p->next_id)
+			num++;
+	pthread_mutex_unlock(&ep->dom->lock);
+	return num;
+}
+
+/* Waits for up to a second until an endpoint has so many peers. */
+static void has_peers(const struct end *end, int num, const char *name)
+{
+	for (int i = 0; i < 100 && count_peers(to_ep(end->ep)) != num; i++)
+		poll(NULL, 0, 10);
+	is_int(count_peers(to_ep(end->ep)), num, "%s: %d peers", name, num);
+}
+
+/* A peer is freed when its address was removed, and nothing refers to it. */
+static void test_removed(void)
+{
+	open_pair(CAPS | FI_DIRECTED_RECV);
+	has_peers(&a, 1, "an endpoint with one address");
+	must(fi_recv(a.ep, in, 8, NULL, to_b, in), "fi_recv");
+	must(fi_av_remove(a.av, &to_b, 1, 0), "fi_av_remove");
+	must(fi_recv(a.ep, in + 8, 8, NULL, FI_ADDR_UNSPEC, in + 8), "fi_recv");
+	must(fi_send(b.ep, out, 8, NULL, to_a, out), "fi_send");
+	is_int(wait_one(a.cq, in), 0, "... without it, receives from the peer");
+	is_int(wait_one(b.cq, out), 0, "... which can go on");
+	must(fi_recv(a.ep, in, 8, NULL, insert(&a, b.ep), in), "fi_recv");
+	must(fi_av_remove(a.av, &to_b, 1, 0), "fi_av_remove");
+	is_int(close_end(&b), 0, "... until it is closed");
+	poll(NULL, 0, 200);
+	has_peers(&a, 1, "... a receive is posted");
+	must(fi_cancel(&a.ep->fid, in), "fi_cancel");
+	is_int(wait_one(a.cq, in), FI_ECANCELED, "... which is canceled");
+	has_peers(&a, 0, "... and the peer is freed");
+	open_end(&b, CAPS);
+	is_int(send_to_b(&a), 0, "another peer in its place receives");
+	is_int(wait_one(b.cq, in), 0, "... a message");
+	close_pair();
+}
+
+/* The same of one-sided operations, over DC. */
+static void test_removed_dc(void)
+{
+	fi_addr_t twice, to_c;
+	struct fid_mr *mr;
+	uint64_t got[2];
+	struct end c;
+
+	fake_device_use_dc(true);
+	open_pair(FI_RMA);
+	open_end(&c, FI_RMA);
+	twice = insert(&a, b.ep);
+	must(fi_mr_reg(b.domain, in, 8, FI_REMOTE_READ, 0, 0, 0, &mr, NULL),
+	     "fi_mr_reg");
+	fake_device_set(reads_stop, true);
+	must(fi_read(a.ep, &got[0], 8, NULL, to_b, (uintptr_t)in, mr->key,
+		     got), "fi_read");
+	must(fi_read(a.ep, &got[1], 8, NULL, twice, (uintptr_t)in, mr->key,
+		     got), "fi_read");
+	wait_reads(2);
+	has_peers(&a, 1, "two addresses of a peer by DC");
+	must(fi_av_remove(a.av, &twice, 1, 0), "fi_av_remove");
+	must(fi_av_remove(a.av, &to_b, 1, 0), "fi_av_remove");
+	poll(NULL, 0, 200);
+	has_peers(&a, 1, "... are removed, reads are in flight");
+	/* Takes the place of the first address. */
+	to_c = insert(&a, c.ep);
+	is_u64(to_c, to_b, "another peer has the address of the first");
+	must(fi_read(a.ep, NULL, 0, NULL, to_c, 0, 0, got), "fi_read");
+	has_peers(&a, 2, "... and is in use, too");
+	fake_device_set(reads_stop, false);
+	for (int i = 0; i < 3; i++)
+		is_int(wait_one(a.cq, got), 0, "... a read completes");
+	has_peers(&a, 1, "... and the first peer is freed");
+	to_b = insert(&a, b.ep);
+	must(fi_read(a.ep, &got[0], 8, NULL, to_b, (uintptr_t)in, mr->key,
+		     got), "fi_read");
+	is_int(wait_one(a.cq, got), 0, "... and read from again");
+	must(fi_close(&mr->fid), "fi_close mr");
+	must(close_end(&c), "close_end");
+	close_pair();
+	fake_device_use_dc(false);
+}
+
 /*
  * One endpoint uses DC for all peers. The other one has a DC target, but cannot
  * create initiators when it needs them, so both agree on RC.
@@ -1401,6 +1490,7 @@ static void test_transport(bool dc)
 	test_fence_messages(false);
 	test_fence_messages(true);
 	test_limit();
+	test_removed();
 	if (dc) {
 		test_resolved();
 		test_guest();
@@ -1437,5 +1527,6 @@ int main(void)
 	test_late_answer(IBV_QPS_SQD);
 	test_late_answer(IBV_QPS_ERR);
 	test_answer_requeued();
+	test_removed_dc();
 	return done_testing();
 }
