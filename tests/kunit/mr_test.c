@@ -372,7 +372,7 @@ static void mr_atomic_misaligned_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, orig[0], 1ULL);
 }
 
-/* The halves of an operand of 32 bytes may be in pages that are apart. */
+/* The halves of an operand of 16 or 32 bytes may be in pages that are apart. */
 static void mr_atomic_across_pages(struct kunit *test)
 {
 	struct mxe_atomic_args add = {
@@ -408,6 +408,17 @@ static void mr_atomic_across_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mxe_rkey_atomic(&PEER(kt, kt->pd), mr->rkey, RA,
 					      kt_va(mr, PAGE_SIZE - 8), &add,
 					      orig), -EINVAL);
+	low[1] = U64_MAX;
+	high[0] = 6;
+	add.log_size = 4;
+	KUNIT_EXPECT_EQ(test, mxe_rkey_atomic(&PEER(kt, kt->pd), mr->rkey, RA,
+					      kt_va(mr, PAGE_SIZE - 8), &add,
+					      orig), 0);
+	KUNIT_EXPECT_EQ(test, orig[0], U64_MAX);
+	KUNIT_EXPECT_EQ(test, orig[1], 6ULL);
+	KUNIT_EXPECT_EQ(test, high[0], 7ULL);
+	high[0] = 0;
+	KUNIT_EXPECT_TRUE(test, is_all(kt->mem, 0, KT_SIZE));
 }
 
 /* ---- keys and states --------------------------------------------------- */

@@ -156,7 +156,7 @@ static void sizes_exec_random(struct kunit *test)
 		 * Any aligned address works, and the bytes next to it do not
 		 * change.
 		 */
-		u32 align = min(size, 16U), places = (sizeof(mem) - size) / align + 1;
+		u32 align = mxe_atomic_align(size), places = (sizeof(mem) - size) / align + 1;
 		u32 at = align * (prandom_u32_state(&rnd) % places);
 
 		random_words(&rnd, old, log_size);

@@ -114,15 +114,20 @@ static u8 mxe_atomic_exec_u8(u8 *word, const struct mxe_atomic_args *args)
 	return old;
 }
 
+/* Finds a word of an operand whose second half is at @high. */
+static u64 *mxe_atomic_word(u64 *low, u64 *high, unsigned int n, unsigned int i)
+{
+	return i < n / 2 ? &low[i] : &high[i - n / 2];
+}
+
 static void mxe_atomic_exec_wide(u64 *low, u64 *high,
 				 const struct mxe_atomic_args *args, u64 *orig)
 {
 	unsigned int n = mxe_atomic_words(args), i;
-	u64 *words[MXE_ATOMIC_WORDS] = { low, low + 1, high, high + 1 };
 	u64 value[MXE_ATOMIC_WORDS];
 
 	for (i = 0; i < n; i++)
-		orig[i] = READ_ONCE(*words[i]);
+		orig[i] = READ_ONCE(*mxe_atomic_word(low, high, n, i));
 	memcpy(value, orig, sizeof(value));
 	if (args->op == MXE_ATOMIC_MASKED_CMP_SWAP)
 		masked_cmp_swap_words(value, args->compare_words,
@@ -133,7 +138,7 @@ static void mxe_atomic_exec_wide(u64 *low, u64 *high,
 		masked_fetch_add_words(value, args->swap_add_words,
 				       args->compare_mask_words, n);
 	for (i = 0; i < n; i++)
-		WRITE_ONCE(*words[i], value[i]);
+		WRITE_ONCE(*mxe_atomic_word(low, high, n, i), value[i]);
 }
 
 bool mxe_atomic_wide_ready(void)
@@ -153,7 +158,7 @@ void mxe_atomic_use_locks(void)
 	smp_store_release(&mxe_atomic_locks_used, true);
 }
 
-/* The second half of an operand of 32 bytes is at @high. */
+/* The second half of an operand of 16 or 32 bytes is at @high. */
 static void mxe_atomic_exec_any(void *p, const struct mxe_atomic_args *args,
 				u64 *orig, void *high)
 {
@@ -182,8 +187,7 @@ static void mxe_atomic_exec_locked(void *p, const struct mxe_atomic_args *args,
 				   u64 *orig, void *high)
 {
 	u32 first = mxe_atomic_lock_of(p);
-	u32 last = mxe_atomic_size(args) > MXE_ATOMIC_MAX_ALIGN ?
-		   mxe_atomic_lock_of(high) : first;
+	u32 last = mxe_atomic_lock_of(high);
 
 	if (first > last)
 		swap(first, last);
@@ -200,7 +204,7 @@ static void mxe_atomic_exec_locked(void *p, const struct mxe_atomic_args *args,
 
 void mxe_atomic_exec(void *p, const struct mxe_atomic_args *args, u64 *orig)
 {
-	void *high = p + MXE_ATOMIC_MAX_ALIGN;
+	void *high = p + mxe_atomic_size(args) / 2;
 
 	if (static_branch_unlikely(&mxe_atomic_locked))
 		mxe_atomic_exec_locked(p, args, orig, high);

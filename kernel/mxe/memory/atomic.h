@@ -16,7 +16,6 @@
  */
 #define MXE_ATOMIC_LOG_SIZES_BE	(MXE_ATOMIC_LOG_SIZES & ~BIT(3))
 #define MXE_ATOMIC_MAX_SIZE	32
-#define MXE_ATOMIC_MAX_ALIGN	16
 #define MXE_ATOMIC_WORDS	(MXE_ATOMIC_MAX_SIZE / sizeof(u64))
 
 enum mxe_atomic_op {
@@ -130,12 +129,13 @@ static inline bool mxe_atomic_ready(const struct mxe_atomic_args *args)
 void mxe_atomic_use_locks(void);
 
 /*
- * Return the natural alignment in bytes. Operands of 32 bytes need 16, because
- * C aligns "long double complex" to that.
+ * Return the alignment that an operand needs, in bytes. Those of 16 and 32 bytes
+ * need half their size, because C aligns "double complex" and "long double
+ * complex" to that.
  */
 static inline u32 mxe_atomic_align(u32 size)
 {
-	return min_t(u32, size, MXE_ATOMIC_MAX_ALIGN);
+	return size > sizeof(u64) ? size / 2 : size;
 }
 
 /**
@@ -155,7 +155,7 @@ static inline u32 mxe_atomic_align(u32 size)
 void mxe_atomic_exec(void *p, const struct mxe_atomic_args *args, u64 *orig);
 
 /*
- * As mxe_atomic_exec(), for an operand of 32 bytes on two pages.
+ * As mxe_atomic_exec(), for an operand of 16 or 32 bytes on two pages.
  * mxe_atomic_ready() must be true for @args.
  */
 void mxe_atomic_exec_halves(void *low, void *high,

@@ -292,8 +292,7 @@ static inline int mxe_mr_atomic(const struct mxe_mr *mr, u64 addr, u32 size,
 	if (likely(size <= avail))
 		mxe_atomic_exec(p, args, orig);
 	else
-		mxe_atomic_exec_halves(p, mxe_mr_ptr(mr, addr + MXE_ATOMIC_MAX_ALIGN, &avail),
-				       args, orig);
+		mxe_atomic_exec_halves(p, mxe_mr_ptr(mr, addr + size / 2, &avail), args, orig);
 	return 0;
 }
 

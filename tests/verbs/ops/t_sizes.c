@@ -130,7 +130,7 @@ static bool one_operation(struct vt_pair *p, enum vt_via via, uint32_t log,
 {
 	/* One page ends in the middle of these bytes. */
 	const uint64_t area = 4096 - 48;
-	uint32_t size = 1U << log, align = size > 16 ? 16 : size;
+	uint32_t size = 1U << log, align = size > 8 ? size / 2 : size;
 	uint32_t at = align * (uint32_t)(vt_random_u64() % ((96 - size) / align + 1));
 	uint8_t *buf = p->b.buf + area;
 	uint64_t op[4][WORDS], value[WORDS];
@@ -291,7 +291,7 @@ static void test_errors(struct vt_dev *a, struct vt_dev *b)
 		status_of(a, b, log, end, size, IBV_WC_REM_ACCESS_ERR,
 			  "beyond the region");
 		if (size > 1)
-			status_of(a, b, log, size > 16 ? 8 : size / 2, size,
+			status_of(a, b, log, size > 8 ? size / 4 : size / 2, size,
 				  IBV_WC_REM_INV_REQ_ERR, "misaligned");
 		status_of(a, b, log, 0, size - 1, IBV_WC_LOC_LEN_ERR,
 			  "a buffer too short for the result");
