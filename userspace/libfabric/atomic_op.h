@@ -79,7 +79,7 @@ static inline size_t mxefi_type_align(enum fi_datatype type)
 {
 	size_t size = mxefi_types[type].size;
 
-	return size > 16 ? 16 : size;
+	return size > 8 ? size / 2 : size;
 }
 
 /**

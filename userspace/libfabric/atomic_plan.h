@@ -5,8 +5,8 @@
  *
  * An operation is cut into units. A unit is what one masked atomic can
  * change: the elements in one word of 1 to 32 bytes, which is aligned to its
- * size, or to 16 if that is 32. Images are the bytes of such a word in the
- * order of memory.
+ * size, or to half of it if that is 16 or 32. Images are the bytes of such a
+ * word in the order of memory.
  */
 #ifndef MXEFI_ATOMIC_PLAN_H
 #define MXEFI_ATOMIC_PLAN_H

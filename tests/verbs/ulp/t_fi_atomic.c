@@ -396,8 +396,8 @@ static bool one_operation(enum form form, enum fi_op op, const struct type *t)
 	size_t count = 1 + random_next(&seed) % MAX_COUNT;
 	size_t room = ATOMIC_SIZE / t->size;
 	size_t first = random_next(&seed) % (room - count + 1);
-	/* C aligns "long double complex" to half of its size. */
-	uint8_t *base = memory + (t->size > 16 ? 16 * (random_next(&seed) % 2) : 0);
+	/* C aligns complex types to half of their size. */
+	uint8_t *base = memory + (t->size > 8 ? t->size / 2 * (random_next(&seed) % 2) : 0);
 	ssize_t ret;
 	int err;
 
@@ -640,6 +640,9 @@ static void test_refused(void)
 	is_int(fi_atomic(end.ep, v, 1, NULL, peer, addr + 2, target.key,
 			 FI_UINT32, FI_SUM, NULL), -FI_EINVAL,
 	       "an unaligned address is refused");
+	is_int(fi_atomic(end.ep, v, 1, NULL, peer, addr + 4, target.key,
+			 FI_FLOAT_COMPLEX, FI_SUM, NULL), -FI_EINVAL,
+	       "... and one that is not aligned to 8 for a complex float");
 	is_int(fi_atomic(end.ep, v, 1, NULL, peer, addr, target.key,
 			 FI_FLOAT, FI_BOR, NULL), -FI_EOPNOTSUPP,
 	       "FI_BOR of floats is refused");
