@@ -25,7 +25,7 @@ struct mxefi_mr;
 struct mxefi_ticker;
 struct mxefi_trigger;
 
-/* When endpoints without messages use DC. */
+/* When endpoints reach their peers over DC. */
 enum mxefi_dc_mode {
 	MXEFI_DC_AUTO,		/* on a device that has it, for many peers */
 	MXEFI_DC_NEVER,
@@ -60,7 +60,7 @@ struct mxefi_domain {
 	uint64_t polls;		/* calls of fi_cq_read() and the like */
 	unsigned int waiters;	/* threads in mxefi_progress_wait() */
 	unsigned int connect_timeout_ms;
-	/* An endpoint with so many queue pairs refuses further peers. */
+	/* An endpoint with so many connections refuses further peers. */
 	unsigned int max_conns;
 	enum mxefi_dc_mode dc_mode;
 	unsigned int num_dcis;	/* DC initiators of an endpoint */
