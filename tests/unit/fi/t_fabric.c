@@ -7,6 +7,7 @@
 #include <poll.h>
 
 #define TIMEOUT_MS 10000
+#include <rdma/fi_trigger.h>
 #include "conn.h"
 #include "domain.h"
 #include "ep.h"
@@ -556,6 +557,41 @@ static void break_quietly(struct mxefi_ep *ep, const struct fid_ep *peer)
 	pthread_mutex_unlock(&ep->dom->lock);
 }
 
+/* Receives a message of 8 bytes, and not an older one. */
+static void gets_short(const char *name)
+{
+	struct fi_cq_tagged_entry e = { 0 };
+
+	is_int((int)fi_cq_sread(b.cq, &e, 1, NULL, TIMEOUT_MS), 1, "%s", name);
+	ok(e.op_context == in && e.len == 8, "... takes the receive");
+}
+
+/*
+ * The sender of a long message reports an error when its connection has broken.
+ * The message must not take a receive, whether it has arrived before or after
+ * the receiver's side has broken.
+ */
+static void test_stale(void)
+{
+	open_pair(CAPS);
+	must(fi_send(a.ep, out, LONG_SIZE, NULL, to_b, out), "fi_send");
+	/* Arrives behind the long one. */
+	must(fi_tsend(a.ep, out, 8, NULL, to_b, 1, out + 1), "fi_tsend");
+	must(fi_trecv(b.ep, in, 8, NULL, FI_ADDR_UNSPEC, 1, 0, in), "fi_trecv");
+	is_int(wait_one(b.cq, in), 0, "a long message has arrived");
+	is_int(wait_one(a.cq, out + 1), 0, "... and is not received");
+	break_quietly(to_ep(b.ep), a.ep);
+	must(fi_recv(b.ep, in, 8, NULL, FI_ADDR_UNSPEC, in), "fi_recv");
+	must(fi_send(a.ep, out, LONG_SIZE, NULL, to_b, out), "fi_send");
+	is_int(wait_one(a.cq, out), FI_ECONNABORTED,
+	       "... when its connection has broken, it fails");
+	is_int(wait_one(a.cq, out), FI_ECONNABORTED, "... with the next one");
+	must(fi_send(a.ep, out, 8, NULL, to_b, out), "fi_send");
+	gets_short("... and a later message");
+	is_int(wait_one(a.cq, out), 0, "... and completes");
+	close_pair();
+}
+
 /*
  * A broken connection that has to make room is not forgotten as long as the
  * peer relies on it: its messages would be lost.
@@ -795,6 +831,32 @@ static void test_no_requests(void)
 		good++;
 	is_int(good, num, "... and tells their senders");
 	close_pair();
+	unsetenv("FI_MXE_CONNECT_TIMEOUT");
+}
+
+/*
+ * An operation waits for the peer, which dies. A probe notices that, although
+ * operations use all requests.
+ */
+static void test_no_requests_dies(void)
+{
+	struct iovec iov = { out, 8 };
+	struct fi_msg m = {
+		.msg_iov = &iov, .iov_count = 1, .context = out,
+	};
+
+	setenv("FI_MXE_CONNECT_TIMEOUT", "60000", 1);
+	open_pair(CAPS);
+	m.addr = to_b;
+	must(fi_sendmsg(a.ep, &m, FI_DELIVERY_COMPLETE), "fi_sendmsg");
+	use_all_requests();
+	fake_device_set(refused_send, MXEFI_MSG_BYE);
+	is_int(close_end(&b), 0, "... and its peer dies");
+	fake_device_set(refused_send, -1);
+	is_int(wait_one(a.cq, out), FI_ECONNABORTED,
+	       "... so an operation that waits for it ends");
+	is_int(close_end(&a), 0, "... and the endpoint is closed");
+	is_int(fake_device.num_mrs, 0, "... without memory regions left");
 	unsetenv("FI_MXE_CONNECT_TIMEOUT");
 }
 
@@ -1353,21 +1415,29 @@ static void test_fence_messages(bool dies)
 	close_pair();
 }
 
-/* Operations in a random order, and a device that stops at random. */
+/*
+ * Operations in a random order, a device that stops at random, and maybe
+ * connections that break, or a peer that dies.
+ */
 #define NUM_MODEL 400
+
+enum fault { NO_FAULT, BREAKS, DEATH };
+enum kind { WRITE, SUM, LOOP, READ, MESSAGE, DELIVERED, MORE, DEFERRED, KINDS };
 
 struct model {
 	uint64_t words[NUM_MODEL];	/* of the target; an operation sets its word */
 	uint64_t local[NUM_MODEL];	/* number of the operation + 1 */
 	uint64_t got;
-	bool fence[NUM_MODEL], completed[NUM_MODEL];
+	enum kind kind[NUM_MODEL];
+	bool fence[NUM_MODEL], completed[NUM_MODEL], failed[NUM_MODEL];
+	struct fi_deferred_work work[NUM_MODEL];
 	struct fid_mr *mr;
+	struct fid_cntr *cntr;
 };
 
 static struct model model;
 
-/* Starts operation @i: a write, a read or an atomic, each with its own word. */
-static ssize_t start_model(int i, unsigned int kind, uint64_t flags)
+static ssize_t start_rma(int i, uint64_t flags)
 {
 	struct iovec iov = { &model.local[i], 8 };
 	struct fi_rma_iov rma = { (uintptr_t)&model.words[i], 8,
@@ -1376,39 +1446,91 @@ static ssize_t start_model(int i, unsigned int kind, uint64_t flags)
 		.msg_iov = &iov, .iov_count = 1, .addr = to_b, .rma_iov = &rma,
 		.rma_iov_count = 1, .context = &model.local[i],
 	};
+	struct fi_op_rma op = { .ep = a.ep, .flags = flags | FI_COMPLETION };
+
+	switch (model.kind[i]) {
+	case WRITE:
+		return fi_writemsg(a.ep, &m, flags);
+	case MORE:
+		return fi_writemsg(a.ep, &m, flags | FI_MORE);
+	case DEFERRED:
+		op.msg = m;
+		model.work[i] = (struct fi_deferred_work){
+			.op_type = FI_OP_WRITE, .triggering_cntr = model.cntr,
+			.op.rma = &op,
+		};
+		return fi_control(&a.domain->fid, FI_QUEUE_WORK, &model.work[i]);
+	default:
+		iov.iov_base = &model.got;
+		return fi_readmsg(a.ep, &m, flags);
+	}
+}
+
+static ssize_t start_sum(int i, uint64_t flags)
+{
 	struct fi_ioc ioc = { &model.local[i], 1 };
 	struct fi_rma_ioc word = { (uintptr_t)&model.words[i], 1,
 				   fi_mr_key(model.mr) };
-	struct fi_msg_atomic am = {
+	struct fi_msg_atomic m = {
 		.msg_iov = &ioc, .iov_count = 1, .addr = to_b, .rma_iov = &word,
-		.rma_iov_count = 1, .datatype = FI_UINT64, .op = FI_SUM,
+		.rma_iov_count = 1, .datatype = FI_UINT64,
+		/* FI_MAX is a loop: a read and a compare-and-swap. */
+		.op = model.kind[i] == LOOP ? FI_MAX : FI_SUM,
 		.context = &model.local[i],
 	};
 
-	if (kind == 0)
-		return fi_writemsg(a.ep, &m, flags);
-	if (kind == 1)
-		return fi_atomicmsg(a.ep, &am, flags);
-	/* A loop: a read and a compare-and-swap. */
-	if (kind == 2) {
-		am.op = FI_MAX;
-		return fi_atomicmsg(a.ep, &am, flags);
-	}
-	iov.iov_base = &model.got;
-	return fi_readmsg(a.ep, &m, flags);
+	return fi_atomicmsg(a.ep, &m, flags);
 }
 
-/* Returns the number of completions. Errors are an operation that is not. */
+/* Sends a message with its number as the tag, whose receive is posted. */
+static ssize_t start_message(int i, uint64_t flags)
+{
+	struct iovec iov = { &model.local[i], 8 };
+	struct fi_msg_tagged m = {
+		.msg_iov = &iov, .iov_count = 1, .addr = to_b,
+		.tag = (uint64_t)i, .context = &model.local[i],
+	};
+
+	if (model.kind[i] == DELIVERED)
+		flags |= FI_DELIVERY_COMPLETE;
+	return fi_tsendmsg(a.ep, &m, flags);
+}
+
+/* Starts an operation with its own word. */
+static ssize_t start_model(int i)
+{
+	uint64_t flags = model.fence[i] ? FI_FENCE : 0;
+
+	switch (model.kind[i]) {
+	case SUM:
+	case LOOP:
+		return start_sum(i, flags);
+	case MESSAGE:
+	case DELIVERED:
+		return start_message(i, flags);
+	default:
+		return start_rma(i, flags);
+	}
+}
+
+/* Returns the number of completions. */
 static int take_completions(int num)
 {
+	struct fi_cq_err_entry err = { 0 };
 	struct fi_cq_tagged_entry e;
 	ssize_t ret;
+	long i;
 
-	while ((ret = fi_cq_read(a.cq, &e, 1)) == 1) {
-		model.completed[(uint64_t *)e.op_context - model.local] = true;
+	while ((ret = fi_cq_read(a.cq, &e, 1)) != -FI_EAGAIN) {
+		if (ret == -FI_EAVAIL)
+			must(fi_cq_readerr(a.cq, &err, 0), "fi_cq_readerr");
+		i = (uint64_t *)(ret == 1 ? e.op_context : err.op_context) -
+		    model.local;
+		model.completed[i] = true;
+		model.failed[i] = ret != 1;
 		num++;
 	}
-	return ret == -FI_EAGAIN ? num : -1;
+	return num;
 }
 
 /*
@@ -1432,39 +1554,98 @@ static int count_early(int num, int *completed)
 	return early;
 }
 
-static void test_fence_model(uint64_t seed, bool dc)
+/* Returns how many operations were not executed as their completion says. */
+static int count_wrong(int num, int *failed)
 {
-	int num = 0, completed = 0, early = 0, wrong = 0;
+	int wrong = 0;
+
+	*failed = 0;
+	for (int i = 0; i < num; i++) {
+		bool executed = model.words[i] == (uint64_t)i + 1;
+
+		*failed += model.failed[i];
+		wrong += model.words[i] && !executed;
+		wrong += !executed && !model.failed[i] && model.kind[i] != READ;
+	}
+	return wrong;
+}
+
+/* Breaks the connection of an endpoint, which has one peer. */
+static void break_conn(struct mxefi_ep *ep)
+{
+	pthread_mutex_lock(&ep->dom->lock);
+	if (ep->conns)
+		mxefi_conn_abort(ep->conns, FI_ECONNABORTED);
+	pthread_mutex_unlock(&ep->dom->lock);
+}
+
+/* The peer goes without a word. */
+static void kill_b(void)
+{
+	fake_device_set(reads_stop, false);
+	fake_device_set(atomics_stop, false);
+	must(fi_close(&model.mr->fid), "fi_close mr");
+	fake_device_set(refused_send, MXEFI_MSG_BYE);
+	must(close_end(&b), "close_end");
+	fake_device_set(refused_send, -1);
+}
+
+static void test_fence_model(uint64_t seed, bool dc, enum fault fault)
+{
+	bool is_one_sided = fault == NO_FAULT && seed % 4 < 2;
+	int total = NUM_MODEL, num = 0, completed = 0, early = 0, failed;
+	uint64_t end_ms;
 
 	fake_device_use_dc(dc);
+	setenv("FI_MXE_CONNECT_TIMEOUT", "1000", 1);
 	memset(&model, 0, sizeof(model));
-	open_pair(FI_RMA | FI_ATOMIC);
+	open_pair(is_one_sided ? FI_RMA | FI_ATOMIC : CAPS);
+	model.cntr = open_cntr(a.domain);
 	must(fi_mr_reg(b.domain, &model, sizeof(model),
 		       FI_REMOTE_WRITE | FI_REMOTE_READ, 0, 0, 0, &model.mr,
 		       NULL), "fi_mr_reg");
-	while (completed >= 0 && completed < NUM_MODEL) {
+	for (int i = 0; i < NUM_MODEL && !is_one_sided; i++)
+		must(fi_trecv(b.ep, &model.words[i], 8, NULL, FI_ADDR_UNSPEC,
+			      (uint64_t)i, 0, NULL), "fi_trecv");
+	end_ms = mxefi_now_ms() + TIMEOUT_MS;
+	while (completed < total && mxefi_now_ms() < end_ms) {
 		unsigned int r = (unsigned int)random_next(&seed);
 
-		if (r % 7 == 0 || num == NUM_MODEL) {
-			fake_device_set(reads_stop, r & 64 && num < NUM_MODEL);
-			fake_device_set(atomics_stop, r & 128 && num < NUM_MODEL);
+		if (r % 7 == 0 || num == total) {
+			fake_device_set(reads_stop, r & 64 && num < total);
+			fake_device_set(atomics_stop, r & 128 && num < total);
 		}
-		if (num < NUM_MODEL) {
+		if (fault == BREAKS && num < total && r % 61 == 0)
+			break_conn(to_ep(r & 256 ? a.ep : b.ep));
+		if (fault == DEATH && num == NUM_MODEL / 2 && total > num) {
+			kill_b();
+			total = num;
+		}
+		if (num < total) {
 			model.local[num] = (uint64_t)num + 1;
 			model.fence[num] = !(r & 0x300);
-			if (!start_model(num, r >> 10 & 3,
-					 model.fence[num] ? FI_FENCE : 0))
+			model.kind[num] = (r >> 10) % (is_one_sided ? MESSAGE :
+								      KINDS);
+			if (!start_model(num))
 				num++;
 		}
 		early += count_early(num, &completed);
 	}
-	is_int(completed, NUM_MODEL, "random operations complete, DC: %d", dc);
+	is_int(completed, total, "random operations complete, DC: %d, fault: %d",
+	       dc, (int)fault);
 	is_int(early, 0, "... and fences wait for the earlier ones");
-	for (int i = 0; i < NUM_MODEL; i++)
-		wrong += model.words[i] && model.words[i] != (uint64_t)i + 1;
-	is_int(wrong, 0, "... and all are executed once");
-	must(fi_close(&model.mr->fid), "fi_close mr");
-	close_pair();
+	is_int(count_wrong(num, &failed), 0,
+	       "... and all that succeed are executed, and none twice");
+	ok(fault || !failed, "... and %d fail", failed);
+	must(fi_close(&model.cntr->fid), "fi_close cntr");
+	if (fault != DEATH) {
+		must(fi_close(&model.mr->fid), "fi_close mr");
+		close_pair();
+	} else {
+		is_int(close_end(&a), 0, "... and the endpoint is closed");
+		is_int(fake_device.num_mrs, 0, "... without memory regions left");
+	}
+	unsetenv("FI_MXE_CONNECT_TIMEOUT");
 	fake_device_use_dc(false);
 }
 
@@ -1480,6 +1661,7 @@ static void test_transport(bool dc)
 	test_probe();
 	test_rights();
 	test_no_requests();
+	test_no_requests_dies();
 	test_no_requests_close(false);
 	test_no_requests_close(true);
 	test_no_memory();
@@ -1496,6 +1678,7 @@ static void test_transport(bool dc)
 		test_guest();
 		test_remembered();
 		test_not_forgotten();
+		test_stale();
 		test_no_initiators(false);
 		test_no_initiators(true);
 	}
@@ -1522,8 +1705,8 @@ int main(void)
 	test_vector_write(true);
 	test_fence(false);
 	test_fence(true);
-	for (uint64_t seed = 1; seed <= 4; seed++)
-		test_fence_model(seed, seed % 2);
+	for (uint64_t seed = 1; seed <= 12; seed++)
+		test_fence_model(seed, seed % 2, seed / 4 % 3);
 	test_late_answer(IBV_QPS_SQD);
 	test_late_answer(IBV_QPS_ERR);
 	test_answer_requeued();

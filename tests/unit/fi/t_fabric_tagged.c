@@ -5,8 +5,12 @@
  */
 #define TIMEOUT_MS 10000
 #include <rdma/fi_trigger.h>
+#include "conn.h"
+#include "domain.h"
+#include "ep.h"
 #include "fake_device.h"
 #include "fi_end.h"
+#include "progress.h"
 #include "random.h"
 #include "wire.h"
 
@@ -544,6 +548,39 @@ static void test_loss(void)
 	is_int(fake_device.num_mrs, 0, "... without memory regions left");
 }
 
+static void break_conn(struct mxefi_ep *ep)
+{
+	pthread_mutex_lock(&ep->dom->lock);
+	if (ep->conns)
+		mxefi_conn_abort(ep->conns, FI_ECONNABORTED);
+	pthread_mutex_unlock(&ep->dom->lock);
+}
+
+/* An atomic of a connection over DC that has broken at the target alone. */
+static void test_stale(void)
+{
+	struct atomic t = sum(0, 1), tsend = sum(0, 1);
+
+	open_pair(CAPS, CAPS);
+	must(fi_tsend(a.ep, tsend.src, 8, NULL, to_b, 1, &tsend), "fi_tsend");
+	post(1);
+	must(-wait_one(b.cq, &posted), "the receive");
+	must(-wait_one(a.cq, &tsend), "the send");
+	buf[0] = 100;
+	break_conn(to_ep(b.ep));
+	/* Until it is idle. */
+	usleep(200000);
+	post(1);
+	must(start(&t), "start");
+	is_int(wait_one(a.cq, &t), FI_ECONNABORTED, "a stale atomic fails");
+	ok(is_quiet() && buf[0] == 100, "... and is not executed");
+	must(start(&t), "start");
+	is_int(wait_one(b.cq, &posted), 0, "... but a later one is");
+	is_int(wait_one(a.cq, &t), 0, "... and completes");
+	is_u64(buf[0], 105, "... once");
+	close_pair();
+}
+
 static void test_removal(void)
 {
 	struct atomic t = sum(0, 1);
@@ -891,6 +928,135 @@ static void test_model(uint64_t seed)
 	close_pair();
 }
 
+/* ---- a model of connections that break, and of a peer that dies ---------- */
+
+#define NUM_SUMS 300
+
+/* Each atomic adds an odd number to a buffer that is 0: its own. */
+struct sums {
+	struct atomic ops[NUM_SUMS];
+	int outcomes[NUM_SUMS];		/* 1: success, -1: failure */
+	int num_ops, num_ended;
+	uint64_t bufs[NUM_SUMS];
+	bool received[NUM_SUMS];
+	int num_bufs;
+};
+
+static struct sums sums;
+
+static void add_sum(void)
+{
+	struct atomic *t = &sums.ops[sums.num_ops];
+
+	*t = sum(0, 1);
+	t->form = sums.num_ops % 2;
+	t->src[0] = 2 * (uint64_t)sums.num_ops + 1;
+	if (!start(t))
+		sums.num_ops++;
+}
+
+static void add_sum_buf(void)
+{
+	uint64_t *word = &sums.bufs[sums.num_bufs++];
+
+	must(fi_trecv(b.ep, word, 8, NULL, FI_ADDR_UNSPEC, 1, 0, word),
+	     "fi_trecv");
+}
+
+/* Takes an event. Returns its context, or NULL. */
+static void *take_event(struct fid_cq *cq, bool *good)
+{
+	struct fi_cq_err_entry err = { 0 };
+	struct fi_cq_tagged_entry e;
+	ssize_t ret = fi_cq_read(cq, &e, 1);
+
+	*good = ret == 1;
+	if (ret == -FI_EAVAIL)
+		must(fi_cq_readerr(cq, &err, 0), "fi_cq_readerr");
+	return ret == 1 ? e.op_context : ret == -FI_EAVAIL ? err.op_context : NULL;
+}
+
+static void take_events(bool has_target)
+{
+	struct atomic *t;
+	uint64_t *word;
+	bool good;
+
+	while (has_target && (word = take_event(b.cq, &good)))
+		sums.received[word - sums.bufs] = good;
+	while ((t = take_event(a.cq, &good))) {
+		sums.outcomes[t - sums.ops] += good ? 1 : -1;
+		sums.num_ended++;
+	}
+}
+
+/* Returns how many outcomes and buffers do not fit each other. */
+static int count_wrong(bool has_target)
+{
+	static int executed[2 * NUM_SUMS];
+	int wrong = 0;
+
+	memset(executed, 0, sizeof(executed));
+	for (int i = 0; i < sums.num_bufs; i++) {
+		uint64_t value = sums.bufs[i];
+
+		/* The events are lost with their target. */
+		wrong += has_target && sums.received[i] != !!value;
+		if (value)
+			executed[value / 2]++;
+		/* The sum of two odd numbers is even. */
+		wrong += value && value % 2 == 0;
+	}
+	for (int i = 0; i < sums.num_ops; i++)
+		wrong += executed[i] > 1 || abs(sums.outcomes[i]) != 1 ||
+			 (sums.outcomes[i] > 0 && !executed[i]);
+	return wrong;
+}
+
+static void test_model_faults(uint64_t seed, bool dies)
+{
+	int total = NUM_SUMS, failed = 0;
+	bool has_target = true;
+	uint64_t end_ms;
+
+	memset(&sums, 0, sizeof(sums));
+	setenv("FI_MXE_CONNECT_TIMEOUT", "1000", 1);
+	open_pair(CAPS, CAPS);
+	end_ms = mxefi_now_ms() + TIMEOUT_MS;
+	while (sums.num_ended < total && mxefi_now_ms() < end_ms) {
+		uint64_t r = random_next(&seed);
+
+		if (!dies && r % 41 == 0 && sums.num_ops < total)
+			break_conn(to_ep(r & 256 ? a.ep : b.ep));
+		if (dies && has_target && sums.num_ops == NUM_SUMS / 2) {
+			fake_device_set(refused_send, MXEFI_MSG_BYE);
+			is_int(close_end(&b), 0, "a target dies");
+			fake_device_set(refused_send, -1);
+			has_target = false;
+			total = sums.num_ops;
+		}
+		if (r & 512 && sums.num_ops < total)
+			add_sum();
+		if (has_target && sums.num_bufs < NUM_SUMS &&
+		    (r & 1024 || sums.num_ops == total))
+			add_sum_buf();
+		if (!(r & 0xf0000) || sums.num_ops == total)
+			take_events(has_target);
+	}
+	take_events(has_target);
+	for (int i = 0; i < sums.num_ops; i++)
+		failed += sums.outcomes[i] < 0;
+	is_int(sums.num_ended, total, "%d random atomics end, %d of them fail",
+	       total, failed);
+	is_int(count_wrong(has_target), 0,
+	       "... those that succeed are executed once, and none twice");
+	is_int(close_end(&a), 0, "... an endpoint is closed");
+	if (has_target)
+		is_int(close_end(&b), 0, "... and the other one");
+	is_int(fake_device.num_mrs, 0, "... without memory regions left");
+	unsetenv("FI_MXE_CONNECT_TIMEOUT");
+}
+
 int main(void)
 {
 	plan(0);
@@ -910,9 +1076,13 @@ int main(void)
 		if (!dc)
 			test_many_answers();
 		test_loss();
+		if (dc)
+			test_stale();
 		test_atomicity();
 		for (uint64_t seed = 1; seed <= 8; seed++)
 			test_model(seed);
+		for (uint64_t seed = 1; seed <= 6; seed++)
+			test_model_faults(seed, seed % 2);
 		test_removal();
 	}
 	return done_testing();
