@@ -221,7 +221,7 @@ static bool fire(struct mxefi_trigger *trigger)
 	struct mxefi_ep *ep = work->by.ep;
 	ssize_t ret = -FI_EAGAIN;
 
-	/* The transfers of an endpoint begin in order. Receives need no room. */
+	/* Transfers of an endpoint begin in order. Receives need no room. */
 	if (!ep || is_recv(work->type) || ep->full_at != ep->dom->firing)
 		ret = start(work);
 	if (ret == -FI_EAGAIN) {

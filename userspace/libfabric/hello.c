@@ -7,8 +7,8 @@
  * Over DC, it also needs MXEFI_HELLO_KEPT: a peer that gives up its side could
  * not refuse the requests. The protocol is symmetric: either endpoint can
  * start, both can start at once, and an endpoint can connect to itself. The one
- * that starts chooses the transport. If both do and differ, it is DC. An endpoint
- * that cannot create DC initiators insists on RC (MXEFI_HELLO_NO_DC).
+ * that starts chooses the transport. If both do and differ, it is DC. An
+ * endpoint that cannot create DC initiators insists on RC (MXEFI_HELLO_NO_DC).
  *
  * A hello can be forged. Each side has a token for each connection, and its
  * hellos contain both. A hello with our token is from the peer, as no other
