@@ -4,6 +4,7 @@
  *
  *	t_rds serve ADDRESS		answer until the test ends
  *	t_rds test ADDRESS SERVER	test messages, RDMA and atomics, in TAP
+ *	t_rds load ADDRESS SERVER FILE	exchange messages until the file exists
  *
  * net/rds posts every atomic as a masked one, and registers the memory of its
  * sockets without the right to atomics. All atomics must therefore fail with a
@@ -365,6 +366,14 @@ static void test_atomic(struct test *t, int type, const char *name)
 	is_u64(ask_for(t, LOOK, 9).wrong, 0, "... and nothing is changed");
 }
 
+/* Ends the server and confirms its last answer. */
+static void end(struct test *t)
+{
+	ask_for(t, END, 0);
+	sendto(t->fd, "", 1, 0, (struct sockaddr *)&t->peer, sizeof(t->peer));
+	sleep(1);
+}
+
 static int test(const char *ip, const char *peer)
 {
 	static const size_t sizes[] = { 8, 100, 4096, 4097, 60000, MAX_MESSAGE };
@@ -379,10 +388,24 @@ static int test(const char *ip, const char *peer)
 	test_atomic(&t, RDS_CMSG_ATOMIC_CSWP, "compare-and-swap");
 	test_atomic(&t, RDS_CMSG_MASKED_ATOMIC_FADD, "masked fetch-and-add");
 	test_atomic(&t, RDS_CMSG_MASKED_ATOMIC_CSWP, "masked compare-and-swap");
-	ask_for(&t, END, 0);
-	sendto(t.fd, "", 1, 0, (struct sockaddr *)&t.peer, sizeof(t.peer));
-	sleep(1);
+	end(&t);
 	return done_testing();
+}
+
+static int load(const char *ip, const char *peer, const char *stop)
+{
+	struct test t = { open_socket(ip, PORT_TEST),
+			  address(peer, PORT_SERVER) };
+	uint32_t count = 0;
+
+	while (access(stop, F_OK)) {
+		if (!echoes(&t, sizeof(shared), ++count)) {
+			printf("message %u: %s\n", count, strerror(errno));
+			return 1;
+		}
+	}
+	end(&t);
+	return 0;
 }
 
 int main(int argc, char **argv)
@@ -391,6 +414,8 @@ int main(int argc, char **argv)
 		return serve(argv[2]);
 	if (argc == 4 && !strcmp(argv[1], "test"))
 		return test(argv[2], argv[3]);
-	fprintf(stderr, "serve ADDRESS, or test ADDRESS SERVER\n");
+	if (argc == 5 && !strcmp(argv[1], "load"))
+		return load(argv[2], argv[3], argv[4]);
+	fprintf(stderr, "see the top of t_rds.c\n");
 	return 2;
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # RDS sockets between two machines, because net/rds uses only devices of the
-# initial namespace.
+# initial namespace. Ends with the removal of a device in use.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -18,28 +18,46 @@ refusals()
 	on h2 rdma statistic show link mxe0/1 | counted sent_nak_remote_access
 }
 
-# exchange: runs all operations, with a server that ends with them.
-exchange()
+# served COMMAND...: runs a command with a server that ends with it.
+served()
 {
 	local server rc
 	rm -f /run/rds.server
 	on h2 timeout 200 t_rds serve 10.77.0.2 >/run/rds.server &
 	server=$!
 	soon grep -q bound /run/rds.server || return
-	t_rds test 10.77.0.1 10.77.0.2
+	"$@"
 	rc=$?
 	wait $server && return $rc
 }
+
+STOP=/run/rds.stop
+EXCHANGE=(served t_rds test 10.77.0.1 10.77.0.2)
 
 for h in h1 h2; do
 	check "$h: rds_rdma" on $h modprobe rds_rdma
 done
 NAKS=$(refusals)
-check 'messages, RDMA and atomics' exchange
+check 'messages, RDMA and atomics' "${EXCHANGE[@]}"
 # Each atomic was a request that the responder answered.
 [ $(($(refusals) - NAKS)) -ge 4 ]
 report $? 'four refusals by the responder'
-check 'messages, RDMA and atomics with packet loss' bad_wire exchange
+check 'messages, RDMA and atomics with packet loss' \
+	bad_wire "${EXCHANGE[@]}"
+
+SENT=$(sent h1)
+served t_rds load 10.77.0.1 10.77.0.2 $STOP >/run/rds.load &
+LOAD=$!
+check 'a connection is busy' soon sends h1 "$SENT"
+check 'remove its device' rdma link delete mxe0
+check 'add it again' rdma link add mxe0 type mxe netdev eth0
+check 'the connection uses it' soon sends h1 0
+touch $STOP
+check 'the messages end' soon ended $LOAD
+wait $LOAD
+report $? '... without an error' || diag "$(</run/rds.load)"
+rm -f $STOP
+check 'messages, RDMA and atomics again' "${EXCHANGE[@]}"
 for h in h1 h2; do
 	check "$h: the modules are unloaded" on $h modprobe -r rds_rdma rds
 done
