@@ -6,7 +6,9 @@
 # Neither packets are lost here nor is the device removed, because no device
 # could pass. net/9p/trans_rdma.c connects with a retry count of 0, so the first
 # lost packet ends the connection. It then neither wakes the waiting requests
-# nor frees the buffers of its receive requests, which umount reports.
+# nor frees the buffers of its receive requests, which umount reports. When the
+# device is removed, it keeps the connection, which rdma_cm waits for until the
+# file system is unmounted.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
