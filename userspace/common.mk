@@ -49,6 +49,10 @@ has_enumerator = $(shell printf '\043include <infiniband/verbs.h>\nint i = $(1);
 	$(CC) $(CPPFLAGS) $(VERBS_CPPFLAGS) -xc -fsyntax-only - 2>/dev/null && \
 	echo $(2))
 
+# $(call has_header,NAME): 1, if the compiler finds the header.
+has_header = $(shell printf '\043include <$(1)>\n' | \
+	$(CC) $(CPPFLAGS) -xc -fsyntax-only - 2>/dev/null && echo 1)
+
 # The library in the build tree, for the programs that link with it.
 LIBMXE_LIBS = -L$(O) -lmxe -libverbs
 
