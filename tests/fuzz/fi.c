@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Fuzzes what the provider mxe of libfabric makes of the hellos and messages of
- * a peer. Two endpoints are connected over RC or DC on the device in the process
- * of tests/unit/fi. The input is a program: it receives hellos and messages that
- * are plausible and then spoiled, calls libfabric, and lets time pass, requests
- * stop, and the device refuse them.
+ * a peer. Two endpoints are connected over RC or DC on the device in the
+ * process of tests/unit/fi. The input is a program: it receives hellos and
+ * messages that are plausible and then spoiled, calls libfabric, and lets time
+ * pass, requests stop, and the device refuse them.
  *
  * Checks that no operation completes more than once, that nothing outside the
  * buffers and regions of the program changes (AddressSanitizer), and that

@@ -129,9 +129,9 @@ static inline bool mxe_atomic_ready(const struct mxe_atomic_args *args)
 void mxe_atomic_use_locks(void);
 
 /*
- * Return the alignment that an operand needs, in bytes. Those of 16 and 32 bytes
- * need half their size, because C aligns "double complex" and "long double
- * complex" to that.
+ * Return the alignment that an operand needs, in bytes. Those of 16 and 32
+ * bytes need half their size, because C aligns "double complex" and "long
+ * double complex" to that.
  */
 static inline u32 mxe_atomic_align(u32 size)
 {

@@ -11,9 +11,9 @@
 #include "wire/psn.h"
 
 /*
- * Execute a request of RC, XRC or DC, and respond to it, as the step request of
- * struct mxe_transport_ops. A duplicate is answered from the stored results. A request out of sequence is
- * dropped, with a NAK if it is the first one.
+ * Execute a request of RC, XRC or DC, and respond to it: the step request of
+ * struct mxe_transport_ops. A duplicate is answered from the stored results. A
+ * request out of sequence is dropped, with a NAK if it is the first one.
  * Context: BHs disabled, RCU read-side section, recv_lock held.
  * Return: 0; -EBUSY if the region to be invalidated is being accessed, or if
  * the search for a tag needs more budget than is left, so that the caller has

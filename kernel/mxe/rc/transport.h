@@ -53,7 +53,7 @@ struct mxe_transport_ops {
 	enum ib_wc_status (*parse_dest)(struct mxe_qp *qp, struct mxe_send_wr *wr,
 					const struct mxe_send_wqe *wqe,
 					const struct mxe_send_wqe *entry);
-	/* Do so for a kernel consumer, with req.post_lock held. 0 or -EINVAL. */
+	/* For a kernel consumer, with req.post_lock held. 0 or -EINVAL. */
 	int (*copy_dest)(struct mxe_send_wr *wr, const struct ib_send_wr *ibwr);
 	/* Begin the request at req.cur, which was not started. */
 	enum mxe_send_verdict (*begin)(struct mxe_qp *qp, struct mxe_send_wr *wr);
@@ -65,7 +65,7 @@ struct mxe_transport_ops {
 	bool (*unsent)(struct mxe_qp *qp, int err);
 	/* Drop what a request refers to, whose slot becomes free. */
 	void (*forget)(struct mxe_send_wr *wr);
-	/* Drop the requests and the destination, because the QP enters RESET. */
+	/* Drop requests and destination, because the QP enters RESET. */
 	void (*reset)(struct mxe_qp *qp);
 
 	/* Steps of the loopback path. Context: as above. */
