@@ -308,10 +308,10 @@ static noinline void respond(void)
 	unsigned int i;
 
 	for (i = 0; i < BATCH; i++) {
-		mxe_rq_begin(qp);
+		mxe_qp_recv_begin(qp);
 		mxe_deliver(qp, &pkts[i], received[i]);
 		mxe_tx_flush(qp, &qp->resp.tx);
-		mxe_rq_end(qp);
+		mxe_qp_recv_end(qp);
 	}
 }
 
@@ -321,9 +321,9 @@ static noinline void complete_responses(void)
 	unsigned int i;
 
 	for (i = 0; i < BATCH; i++) {
-		mxe_sq_begin(qp);
+		mxe_qp_send_begin(qp);
 		mxe_complete_pkt(qp, &pkts[i]);
-		mxe_sq_end(qp);
+		mxe_qp_send_end(qp);
 	}
 }
 

@@ -243,8 +243,8 @@ struct mxe_pin *mxe_pin_get(struct mxe_dev *dev, u64 start, u64 length,
 }
 
 /* One page, which both the buffer and the process can name. */
-struct mxe_dmabuf *mxe_dmabuf_get(struct mxe_dev *dev, int fd, u64 offset,
-				  u64 length, bool writable, void **mem)
+struct mxe_dmabuf *mxe_dmabuf_open(struct mxe_dev *dev, int fd, u64 offset,
+				   u64 length, bool writable, void **mem)
 {
 	if (offset > PAGE_SIZE || length > PAGE_SIZE - offset)
 		return ERR_PTR(-EINVAL);
@@ -252,7 +252,7 @@ struct mxe_dmabuf *mxe_dmabuf_get(struct mxe_dev *dev, int fd, u64 offset,
 	return (struct mxe_dmabuf *)fk_memory[0];
 }
 
-void mxe_dmabuf_put(struct mxe_dmabuf *dmabuf)
+void mxe_dmabuf_close(struct mxe_dmabuf *dmabuf)
 {
 	CHECK((u8 *)dmabuf == fk_memory[0]);
 }

@@ -126,12 +126,12 @@ static void skip_packets(struct kt *kt, u32 n)
 {
 	struct mxe_requester *req = &kt->qp->req;
 
-	mxe_sq_begin(kt->qp);
+	mxe_qp_send_begin(kt->qp);
 	req->psn = mxe_psn_add(req->psn, n);
 	req->sent_psn = req->psn;
 	req->max_psn = req->psn;
 	req->una = req->psn;
-	mxe_sq_end(kt->qp);
+	mxe_qp_send_end(kt->qp);
 }
 
 /*

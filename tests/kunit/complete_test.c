@@ -1177,10 +1177,10 @@ static void answer_after_error(struct kunit *test)
 
 	post_write(kt, 1, mr);
 	post_write(kt, 2, mr);
-	mxe_sq_begin(kt->qp);
+	mxe_qp_send_begin(kt->qp);
 	mxe_complete_pkt(kt->qp, &nak);
 	mxe_complete_pkt(kt->qp, &ack);
-	mxe_sq_end(kt->qp);
+	mxe_qp_send_end(kt->qp);
 	expect_failed(kt, 1, IB_WC_REM_ACCESS_ERR);
 	expect_flushed(kt, 2);
 }

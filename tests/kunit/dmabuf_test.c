@@ -20,7 +20,7 @@
 /* An exporter, and how often its callbacks were called. */
 struct fake {
 	const char *desc;
-	int err;		/* of mxe_dmabuf_get() */
+	int err;		/* of mxe_dmabuf_open() */
 	bool no_vmap, is_iomem;
 	size_t misplaced;	/* bytes after the start of a page */
 	int begin_err;
@@ -149,7 +149,7 @@ static void check_fake(struct kt *kt, struct fake *fake, bool writable)
 	void *mem = NULL;
 	int fd = fake_export(test, fake);
 
-	dmabuf = mxe_dmabuf_get(kt->dev, fd, FAKE_OFFSET, PAGE_SIZE, writable, &mem);
+	dmabuf = mxe_dmabuf_open(kt->dev, fd, FAKE_OFFSET, PAGE_SIZE, writable, &mem);
 	close_fd(fd);
 	KUNIT_EXPECT_EQ_MSG(test, PTR_ERR_OR_ZERO(dmabuf), fake->err, "%s",
 			    fake->desc);
@@ -163,7 +163,7 @@ static void check_fake(struct kt *kt, struct fake *fake, bool writable)
 		flush_delayed_fput();
 		KUNIT_EXPECT_FALSE(test, completion_done(&fake->released));
 		check_sync(test, fake, dmabuf);
-		mxe_dmabuf_put(dmabuf);
+		mxe_dmabuf_close(dmabuf);
 	}
 	/* Everything is undone, and nothing holds a reference to the buffer. */
 	KUNIT_EXPECT_EQ_MSG(test, fake->ends, fake->begin_err ? 0 : fake->begins,

@@ -244,10 +244,10 @@ static void qp_reset_forgets_error(struct kunit *test)
 
 	kt_create_qp(kt);
 	kt_connect(kt, &kt_default_conn);
-	mxe_sq_begin(kt->qp);
+	mxe_qp_send_begin(kt->qp);
 	kt->qp->req.halted = true;
 	kt->qp->req.pending = BIT(MXE_PENDING_ERROR);
-	mxe_sq_end(kt->qp);
+	mxe_qp_send_end(kt->qp);
 	KUNIT_EXPECT_EQ(test, (int)kt_state(kt), (int)IB_QPS_ERR);
 
 	KUNIT_ASSERT_EQ(test, kt_modify(kt, IB_QPS_RESET, &kt_default_conn), 0);

@@ -266,9 +266,9 @@ static void respond_atomic_store_psn_reuse(struct kunit *test)
 	kt_inject(kt, &out);
 	kt_expect_atomic_ack(kt, KT_RQ_PSN, 0, 1);
 	/* As if 2^24 - 1 packets of WRITEs had arrived. */
-	mxe_rq_begin(kt->qp);
+	mxe_qp_recv_begin(kt->qp);
 	kt->qp->resp.epsn = KT_RQ_PSN;
-	mxe_rq_end(kt->qp);
+	mxe_qp_recv_end(kt->qp);
 	kt_inject(kt, &out);
 	kt_expect_atomic_ack(kt, KT_RQ_PSN, 1, 2);
 	/*

@@ -521,9 +521,9 @@ static void complete_as(struct kt *kt, struct ib_mr *mr, u64 wr_id, u8 log_size,
 
 	KUNIT_ASSERT_EQ(kt->test, ib_post_send(kt->qp->ibqp, &wr.wr, NULL), 0);
 	sent = kt_sent(kt);
-	mxe_sq_begin(kt->qp);
+	mxe_qp_send_begin(kt->qp);
 	mxe_sq_wr(&kt->qp->req, kt->qp->req.tail)->atomic.log_size = log_size;
-	mxe_sq_end(kt->qp);
+	mxe_qp_send_end(kt->qp);
 	memset(kt->mem, 0xee, PAGE_SIZE);
 	out.psn = sent.psn;
 	out.atomic.log_size = answered;

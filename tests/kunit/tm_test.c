@@ -592,9 +592,9 @@ static void tm_other_message(struct kunit *test)
 
 	/* Room for what a length below that of the header would wrap to. */
 	tm_add(t, 5, TAG, KT_ONES, U32_MAX);
-	mxe_rq_begin(kt->qp);
+	mxe_qp_recv_begin(kt->qp);
 	KUNIT_EXPECT_EQ(test, mxe_tm_recv_start(kt->qp, &data), 0);
-	mxe_rq_end(kt->qp);
+	mxe_qp_recv_end(kt->qp);
 	KUNIT_EXPECT_EQ(test, data.skip, 16U);
 	KUNIT_EXPECT_EQ(test, data.len, 100U);
 	tm_eager(kt, KT_RQ_PSN, 15);

@@ -110,10 +110,10 @@ void mxe_dc_responder_flush(struct mxe_dc_responder *resp)
 {
 	struct mxe_qp *qp = &resp->qp;
 
-	mxe_rq_begin(qp);
+	mxe_qp_recv_begin(qp);
 	if (!qp->dying)
 		mxe_respond_flush(qp);
-	mxe_rq_end(qp);
+	mxe_qp_recv_end(qp);
 }
 
 void mxe_dc_responder_free(struct mxe_dc_responder *resp)

@@ -124,11 +124,11 @@ static void mxe_dct_report(struct mxe_qp *qp)
 	spin_unlock(&dct->lock);
 	if (!armed)
 		return;
-	/* mxe_rq_end() calls the event handler, and holds the QP meanwhile. */
-	mxe_rq_begin(qp);
+	/* mxe_qp_recv_end() calls the event handler and holds the QP then. */
+	mxe_qp_recv_begin(qp);
 	if (!qp->dying)
 		qp->resp.pending |= BIT(MXE_PENDING_EV_ACCESS_ERR);
-	mxe_rq_end(qp);
+	mxe_qp_recv_end(qp);
 }
 
 /* ---- tokens -------------------------------------------------------------- */

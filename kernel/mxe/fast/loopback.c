@@ -403,7 +403,7 @@ static bool mxe_loopback_with(struct mxe_qp *qp, struct mxe_qp *peer,
 {
 	int err = -EAGAIN;
 
-	mxe_rq_begin_bh_off(peer);
+	mxe_qp_recv_begin_bh_off(peer);
 	if (mxe_loopback_is_between(qp, peer) &&
 	    mxe_respond_is_ready(peer, qp->req.max_psn) &&
 	    (likely(!peer->ops->select_srq) ||
@@ -413,7 +413,7 @@ static bool mxe_loopback_with(struct mxe_qp *qp, struct mxe_qp *peer,
 		      mxe_loopback_transfer(qp, peer, wr);
 	if (!err)
 		mxe_respond_advance(peer, num_pkts);
-	mxe_rq_end_deferred(peer);
+	mxe_qp_recv_end_deferred(peer);
 	return !err;
 }
 

@@ -243,12 +243,12 @@ bool mxe_mcast_rcv(struct mxe_dev *dev, const union ib_gid *gid,
 	list_for_each_entry_rcu(member, &group->members, entry) {
 		struct mxe_qp *qp = member->qp;
 
-		mxe_rq_begin(qp);
+		mxe_qp_recv_begin(qp);
 		mxe_deliver_copy(qp, pkt, skb, budget > 0);
 		if (!qp->dying)
 			budget -= mxe_pkt_cost(pkt->payload_len,
 					       qp->resp.cur->num_sge);
-		mxe_rq_end(qp);
+		mxe_qp_recv_end(qp);
 	}
 	return true;
 }

@@ -315,11 +315,11 @@ static void mxe_rx_run_end(struct mxe_rx_run *run)
 	if (run->is_request) {
 		__acquire(&qp->recv_lock);
 		mxe_tx_flush(qp, &qp->resp.tx);
-		mxe_rq_end(qp);
+		mxe_qp_recv_end(qp);
 	} else {
 		__acquire(&qp->send_lock);
 		mxe_tx_flush(qp, &qp->req.tx);
-		mxe_sq_end(qp);
+		mxe_qp_send_end(qp);
 	}
 }
 
@@ -331,10 +331,10 @@ static void mxe_rx_run_join(struct mxe_rx_run *run, struct mxe_qp *qp, bool is_r
 	mxe_rx_run_end(run);
 	/* Annotations for sparse.  mxe_rx_run_end() drops the lock. */
 	if (is_request) {
-		mxe_rq_begin(qp);
+		mxe_qp_recv_begin(qp);
 		__release(&qp->recv_lock);
 	} else {
-		mxe_sq_begin(qp);
+		mxe_qp_send_begin(qp);
 		__release(&qp->send_lock);
 	}
 	run->qp = qp;

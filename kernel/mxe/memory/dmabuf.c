@@ -67,8 +67,8 @@ err_unmap:
 	return err;
 }
 
-struct mxe_dmabuf *mxe_dmabuf_get(struct mxe_dev *dev, int fd, u64 offset,
-				  u64 length, bool writable, void **mem)
+struct mxe_dmabuf *mxe_dmabuf_open(struct mxe_dev *dev, int fd, u64 offset,
+				   u64 length, bool writable, void **mem)
 {
 	struct mxe_dmabuf *dmabuf;
 	int err;
@@ -105,7 +105,7 @@ int mxe_dmabuf_sync(struct mxe_dmabuf *dmabuf)
 	return err ?: dma_buf_begin_cpu_access(dmabuf->buf, dmabuf->direction);
 }
 
-void mxe_dmabuf_put(struct mxe_dmabuf *dmabuf)
+void mxe_dmabuf_close(struct mxe_dmabuf *dmabuf)
 {
 	dma_buf_end_cpu_access(dmabuf->buf, dmabuf->direction);
 	mxe_dma_buf_vunmap(dmabuf->buf, &dmabuf->map);

@@ -9,7 +9,7 @@ struct mxe_dev;
 struct mxe_dmabuf;
 
 /**
- * mxe_dmabuf_get() - Map a DMA-BUF for the CPU.
+ * mxe_dmabuf_open() - Map a DMA-BUF for the CPU.
  * @dev: the device
  * @fd: file descriptor of the DMA-BUF
  * @offset: first byte of the range in the buffer
@@ -18,7 +18,7 @@ struct mxe_dmabuf;
  * @mem: set to the address of the range, which is contiguous and has the same
  *	offset in a page as in the buffer
  *
- * The exporter does not move the buffer until mxe_dmabuf_put().
+ * The exporter does not move the buffer until mxe_dmabuf_close().
  *
  * Context: Process context. May sleep.
  * Return: the mapping, or ERR_PTR() of an error of the exporter or of
@@ -29,8 +29,8 @@ struct mxe_dmabuf;
  * * -EACCES - write access to a buffer that was exported for reading
  * * -EOPNOTSUPP - the exporter cannot map the buffer as memory of the CPU
  */
-struct mxe_dmabuf *mxe_dmabuf_get(struct mxe_dev *dev, int fd, u64 offset,
-				  u64 length, bool writable, void **mem);
+struct mxe_dmabuf *mxe_dmabuf_open(struct mxe_dev *dev, int fd, u64 offset,
+				   u64 length, bool writable, void **mem);
 
 /*
  * Make writes of the CPU visible to the other users of the buffer, and their
@@ -41,6 +41,6 @@ struct mxe_dmabuf *mxe_dmabuf_get(struct mxe_dev *dev, int fd, u64 offset,
 int mxe_dmabuf_sync(struct mxe_dmabuf *dmabuf);
 
 /* Context: May sleep. */
-void mxe_dmabuf_put(struct mxe_dmabuf *dmabuf);
+void mxe_dmabuf_close(struct mxe_dmabuf *dmabuf);
 
 #endif /* MXE_DMABUF_H */

@@ -192,7 +192,7 @@ static void mxe_mr_free(struct mxe_mr *mr)
 	else
 		kvfree(mr->pages);
 	if (mr->dmabuf)
-		mxe_dmabuf_put(mr->dmabuf);
+		mxe_dmabuf_close(mr->dmabuf);
 	mxe_resource_give(mr->dev, MXE_RESOURCE_MR);
 	kfree_rcu(mr, rcu);
 }
@@ -396,8 +396,8 @@ struct ib_mr *mxe_reg_user_mr_dmabuf(struct ib_pd *pd, u64 offset, u64 length,
 
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
-	dmabuf = mxe_dmabuf_get(mr->dev, fd, offset, length,
-				ib_access_writable(access), &mem);
+	dmabuf = mxe_dmabuf_open(mr->dev, fd, offset, length,
+				 ib_access_writable(access), &mem);
 	if (IS_ERR(dmabuf))
 		return mxe_mr_finish(mr, PTR_ERR(dmabuf));
 	mr->dmabuf = dmabuf;

@@ -8,7 +8,7 @@
 
 #include <linux/bits.h>
 
-/* mxe_sq_end() and its siblings consume the bits.  The events are last. */
+/* mxe_qp_send_end() and its siblings consume the bits.  The events are last. */
 enum mxe_pending {
 	MXE_PENDING_NOTIFY,	/* call that CQ's completion handler */
 	MXE_PENDING_CQ_ERROR,	/* report that this CQ was overrun */

@@ -61,12 +61,12 @@ static void mxe_qp_check_flushed(const struct mxe_tx *tx)
 		WARN_ON_ONCE(!mxe_gso_is_empty(&tx->gso));
 }
 
-void mxe_sq_begin(struct mxe_qp *qp) __acquires(&qp->send_lock)
+void mxe_qp_send_begin(struct mxe_qp *qp) __acquires(&qp->send_lock)
 {
 	spin_lock_bh(&qp->send_lock);
 }
 
-void mxe_rq_begin(struct mxe_qp *qp) __acquires(&qp->recv_lock)
+void mxe_qp_recv_begin(struct mxe_qp *qp) __acquires(&qp->recv_lock)
 {
 	spin_lock_bh(&qp->recv_lock);
 }
@@ -207,7 +207,7 @@ void mxe_qp_defer_recv(struct mxe_qp *qp, unsigned long pending)
 	mxe_qp_defer(qp, &qp->recv_work_events, pending);
 }
 
-void mxe_sq_end(struct mxe_qp *qp) __releases(&qp->send_lock)
+void mxe_qp_send_end(struct mxe_qp *qp) __releases(&qp->send_lock)
 {
 	unsigned long pending = qp->req.pending;
 
@@ -225,7 +225,7 @@ void mxe_sq_end(struct mxe_qp *qp) __releases(&qp->send_lock)
 	mxe_qp_put(qp);
 }
 
-void mxe_sq_end_deferred(struct mxe_qp *qp) __releases(&qp->send_lock)
+void mxe_qp_send_end_deferred(struct mxe_qp *qp) __releases(&qp->send_lock)
 {
 	unsigned long pending = qp->req.pending;
 
@@ -244,7 +244,7 @@ void mxe_sq_end_deferred(struct mxe_qp *qp) __releases(&qp->send_lock)
 		mxe_qp_error(qp);
 }
 
-void mxe_rq_end(struct mxe_qp *qp) __releases(&qp->recv_lock)
+void mxe_qp_recv_end(struct mxe_qp *qp) __releases(&qp->recv_lock)
 {
 	unsigned long pending = qp->resp.pending;
 	struct mxe_srq *srq;
@@ -273,7 +273,7 @@ void mxe_rq_end(struct mxe_qp *qp) __releases(&qp->recv_lock)
 		mxe_srq_put(srq);
 }
 
-void mxe_rq_end_deferred(struct mxe_qp *qp) __releases(&qp->recv_lock)
+void mxe_qp_recv_end_deferred(struct mxe_qp *qp) __releases(&qp->recv_lock)
 {
 	unsigned long pending = qp->resp.pending;
 

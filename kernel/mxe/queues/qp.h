@@ -485,19 +485,19 @@ static inline bool mxe_qp_can_send(enum ib_qp_state state)
 /* ---- locks ------------------------------------------------------------- */
 
 /*
- * Take send_lock of a QP, which may be dying. mxe_sq_end() ends the section.
+ * Take send_lock of a QP, which may be dying, until mxe_qp_send_end().
  * Context: Process context or softirq. Disables BHs.
  */
-void mxe_sq_begin(struct mxe_qp *qp) __acquires(&qp->send_lock);
+void mxe_qp_send_begin(struct mxe_qp *qp) __acquires(&qp->send_lock);
 
 /*
- * Take recv_lock of a QP, which may be dying. mxe_rq_end() ends the section.
- * Context: As mxe_sq_begin().
+ * Take recv_lock of a QP, which may be dying, until mxe_qp_recv_end().
+ * Context: As mxe_qp_send_begin().
  */
-void mxe_rq_begin(struct mxe_qp *qp) __acquires(&qp->recv_lock);
+void mxe_qp_recv_begin(struct mxe_qp *qp) __acquires(&qp->recv_lock);
 
 /**
- * mxe_sq_end() - End a section of the send side, and a slice of its work.
+ * mxe_qp_send_end() - End a section of the send side, and a slice of its work.
  * @qp: QP
  *
  * - refills the budget of the side
@@ -505,26 +505,25 @@ void mxe_rq_begin(struct mxe_qp *qp) __acquires(&qp->recv_lock);
  * - drops send_lock, then does everything else that is pending: changes the
  *   state to ERR, calls the completion handler, and reports events
  *
- * Context: send_lock held since mxe_sq_begin(), and no other lock of a QP.
+ * Context: send_lock held since mxe_qp_send_begin(), and no other lock of a QP.
  * Releases it, and enables BHs.  Calls handlers, so a verb that may have caused
  * one must not use it.
  */
-void mxe_sq_end(struct mxe_qp *qp) __releases(&qp->send_lock);
+void mxe_qp_send_end(struct mxe_qp *qp) __releases(&qp->send_lock);
 
 /*
- * Do for the receive side what mxe_sq_end() does for the send side. Report
+ * Do for the receive side what mxe_qp_send_end() does for the send side. Report
  * events of an SRQ, too.
- * Context: recv_lock held since mxe_rq_begin(), and no other lock of a QP.
- * Releases it, and enables BHs. Calls handlers, as mxe_sq_end() does.
+ * Context: recv_lock held since mxe_qp_recv_begin(), and no other lock of a QP.
+ * Releases it, and enables BHs. Calls handlers, as mxe_qp_send_end() does.
  */
-void mxe_rq_end(struct mxe_qp *qp) __releases(&qp->recv_lock);
+void mxe_qp_recv_end(struct mxe_qp *qp) __releases(&qp->recv_lock);
 
 /*
- * Take send_lock of a QP, which may be dying. mxe_sq_end_deferred() ends the
- * section.
+ * Take send_lock of a QP, which may be dying, until mxe_qp_send_end_deferred().
  * Context: BHs disabled, RCU read-side section.
  */
-static inline void mxe_sq_begin_bh_off(struct mxe_qp *qp)
+static inline void mxe_qp_send_begin_bh_off(struct mxe_qp *qp)
 	__acquires(&qp->send_lock)
 {
 	spin_lock(&qp->send_lock);
@@ -535,17 +534,17 @@ static inline void mxe_sq_begin_bh_off(struct mxe_qp *qp)
  * send_lock, and change the state to ERR if that is pending. Completion
  * handlers and events are left to qp->work, because no handler may run inside
  * the verb that caused it.
- * Context: send_lock held since mxe_sq_begin_bh_off(), and no other lock of a
- * QP. Releases it. BHs disabled, RCU read-side section.
+ * Context: send_lock held since mxe_qp_send_begin_bh_off(), and no other lock
+ * of a QP. Releases it. BHs disabled, RCU read-side section.
  */
-void mxe_sq_end_deferred(struct mxe_qp *qp) __releases(&qp->send_lock);
+void mxe_qp_send_end_deferred(struct mxe_qp *qp) __releases(&qp->send_lock);
 
 /*
  * Take recv_lock of a QP that is the peer of another, and may be dying.
- * mxe_rq_end_deferred() ends the section.
+ * mxe_qp_recv_end_deferred() ends the section.
  * Context: BHs disabled, RCU read-side section, send_lock of the other QP held.
  */
-static inline void mxe_rq_begin_bh_off(struct mxe_qp *qp)
+static inline void mxe_qp_recv_begin_bh_off(struct mxe_qp *qp)
 	__acquires(&qp->recv_lock)
 {
 	spin_lock(&qp->recv_lock);
@@ -556,14 +555,14 @@ static inline void mxe_rq_begin_bh_off(struct mxe_qp *qp)
  * verb. Everything that is pending is left to qp->work of @qp. This includes
  * the change to ERR, which needs its send_lock. The budget is unchanged,
  * because the loopback path and flushing do not use it.
- * Context: recv_lock held since mxe_rq_begin_bh_off(). Releases it.
+ * Context: recv_lock held since mxe_qp_recv_begin_bh_off(). Releases it.
  */
-void mxe_rq_end_deferred(struct mxe_qp *qp) __releases(&qp->recv_lock);
+void mxe_qp_recv_end_deferred(struct mxe_qp *qp) __releases(&qp->recv_lock);
 
 /*
  * Take both locks, as every change of the state requires. The QP may be dying.
  * mxe_qp_end() ends the section.
- * Context: As mxe_sq_begin(). Disables BHs.
+ * Context: As mxe_qp_send_begin(). Disables BHs.
  */
 void mxe_qp_begin(struct mxe_qp *qp)
 	__acquires(&qp->send_lock) __acquires(&qp->recv_lock);
@@ -578,8 +577,9 @@ void mxe_qp_end(struct mxe_qp *qp)
 	__releases(&qp->recv_lock) __releases(&qp->send_lock);
 
 /*
- * Call the handlers that mxe_sq_end_deferred() and mxe_rq_end_deferred() have
- * deferred, and change the state to ERR if the latter has deferred that.
+ * Call the handlers that mxe_qp_send_end_deferred() and
+ * mxe_qp_recv_end_deferred() have deferred, and change the state to ERR if the
+ * latter has deferred that.
  * Context: qp->work or late_timer, no lock held.
  */
 void mxe_qp_do_deferred(struct mxe_qp *qp);

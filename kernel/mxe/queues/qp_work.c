@@ -39,7 +39,7 @@ static void mxe_qp_slow_down(struct mxe_qp *qp)
 
 static void mxe_qp_work_recv(struct mxe_qp *qp)
 {
-	mxe_rq_begin(qp);
+	mxe_qp_recv_begin(qp);
 	if (qp->state == IB_QPS_ERR) {
 		mxe_deliver_drop_deferred(qp);
 		mxe_respond_flush(qp);
@@ -47,12 +47,12 @@ static void mxe_qp_work_recv(struct mxe_qp *qp)
 		mxe_deliver_continue(qp);
 	}
 	mxe_tx_flush(qp, &qp->resp.tx);
-	mxe_rq_end(qp);
+	mxe_qp_recv_end(qp);
 }
 
 static void mxe_qp_work_send(struct mxe_qp *qp, bool slow_down)
 {
-	mxe_sq_begin(qp);
+	mxe_qp_send_begin(qp);
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE) {
 		mxe_send_flush(qp);
 	} else if (mxe_qp_can_send(qp->state)) {
@@ -62,7 +62,7 @@ static void mxe_qp_work_send(struct mxe_qp *qp, bool slow_down)
 	if (slow_down)
 		mxe_qp_slow_down(qp);
 	mxe_tx_flush(qp, &qp->req.tx);
-	mxe_sq_end(qp);
+	mxe_qp_send_end(qp);
 }
 
 /*

@@ -43,9 +43,9 @@ void mxe_xrcd_withdraw(struct mxe_srq *srq)
 
 	mutex_lock(&xrcd->lock);
 	list_for_each_entry(qp, &xrcd->tgts, xrcd_entry) {
-		mxe_rq_begin(qp);
+		mxe_qp_recv_begin(qp);
 		mxe_respond_forget(qp, srq);
-		mxe_rq_end(qp);
+		mxe_qp_recv_end(qp);
 	}
 	mutex_unlock(&xrcd->lock);
 

@@ -167,11 +167,11 @@ void mxe_recv_ring(struct mxe_qp *qp)
 	/* An XRC target has no queue of its own. */
 	if (READ_ONCE(qp->state) != IB_QPS_ERR || mxe_qp_is_xrc_tgt(qp))
 		return;
-	mxe_rq_begin_bh_off(qp);
+	mxe_qp_recv_begin_bh_off(qp);
 	/* A dying QP is in RESET. */
 	if (qp->state == IB_QPS_ERR)
 		mxe_recv_flush(qp);
-	mxe_rq_end_deferred(qp);
+	mxe_qp_recv_end_deferred(qp);
 }
 
 void mxe_recv_doorbell(struct mxe_qp *qp)

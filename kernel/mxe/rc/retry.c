@@ -109,7 +109,7 @@ static void mxe_retry_timer_fn(struct timer_list *timer)
 	struct mxe_requester *req = &qp->req;
 	bool armed;
 
-	mxe_sq_begin(qp);
+	mxe_qp_send_begin(qp);
 	armed = req->retry_armed;
 	req->retry_armed = false;
 	if (!armed || qp->dying || !mxe_qp_can_send(qp->state) || req->halted ||
@@ -133,7 +133,7 @@ static void mxe_retry_timer_fn(struct timer_list *timer)
 	else
 		mxe_sq_complete(qp, IB_WC_RETRY_EXC_ERR);
 unlock:
-	mxe_sq_end(qp);
+	mxe_qp_send_end(qp);
 }
 
 void mxe_retry_rnr_wait(struct mxe_qp *qp, u8 timer_code)
@@ -154,12 +154,12 @@ static void mxe_retry_rnr_timer_fn(struct timer_list *timer)
 {
 	struct mxe_qp *qp = timer_container_of(qp, timer, req.rnr_timer);
 
-	mxe_sq_begin(qp);
+	mxe_qp_send_begin(qp);
 	qp->req.rnr_wait = false;
 	/* As in the other timer, qp->work sends, or continues to flush. */
 	if (!qp->dying && qp->state != IB_QPS_RESET)
 		qp->req.pending |= BIT(MXE_PENDING_WORK);
-	mxe_sq_end(qp);
+	mxe_qp_send_end(qp);
 }
 
 void mxe_retry_init(struct mxe_qp *qp)

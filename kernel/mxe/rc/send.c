@@ -296,10 +296,10 @@ bool mxe_send_ring(struct mxe_qp *qp, bool last)
 {
 	bool more;
 
-	mxe_sq_begin_bh_off(qp);
+	mxe_qp_send_begin_bh_off(qp);
 	more = mxe_send_ring_locked(qp, last);
 	mxe_tx_flush(qp, &qp->req.tx);
-	mxe_sq_end_deferred(qp);
+	mxe_qp_send_end_deferred(qp);
 	return more;
 }
 
