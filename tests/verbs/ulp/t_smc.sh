@@ -29,7 +29,8 @@ done
 # shellcheck disable=SC2016  # for the other shell
 on h2 bash -c 'setsid t_smc serve 10.77.0.2 >/run/smc.server 2>&1 & echo $! >/run/smc.pid'
 check 'a server' listens h2 4100
-check 'data comes back through RDMA' by_rdma 4 || done_testing
+# On a busy machine the first handshake may time out, and SMC falls back to TCP.
+check 'data comes back through RDMA' soon by_rdma 4 || done_testing
 check 'data comes back with packet loss' bad_wire by_rdma 2
 
 SENT=$(sent h1)
