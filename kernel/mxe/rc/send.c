@@ -178,10 +178,10 @@ bool mxe_send_unsent(struct mxe_qp *qp, int err)
 	return false;
 }
 
-/* In SQD, a message that was started is sent to its end. */
 static bool mxe_send_may_continue(const struct mxe_qp *qp)
 {
-	return mxe_qp_can_send(qp->state) && !qp->req.halted && !qp->req.rnr_wait;
+	return BIT(qp->state) & qp->ops->send_states && !qp->req.halted &&
+	       !qp->req.rnr_wait;
 }
 
 /* Sends until the slice ends (req->budget <= 0), or nothing may be sent. */

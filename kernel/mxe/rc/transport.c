@@ -19,6 +19,7 @@ const struct mxe_transport_ops mxe_transports[] = {
 	[MXE_TRANSPORT_RC] = {
 		.is_reliable = true,
 		.is_connected = true,
+		.send_states = BIT(IB_QPS_RTS) | BIT(IB_QPS_SQD),
 		.min_deferred = MXE_MIN_DEFERRED_PKTS,
 		.loop_lacks = MXE_LOOP_LACKS,
 		.begin = mxe_send_begin_acked,
@@ -29,6 +30,7 @@ const struct mxe_transport_ops mxe_transports[] = {
 	[MXE_TRANSPORT_XRC] = {
 		.is_reliable = true,
 		.is_connected = true,
+		.send_states = BIT(IB_QPS_RTS) | BIT(IB_QPS_SQD),
 		.min_deferred = MXE_MIN_DEFERRED_PKTS,
 		/* The CQ depends on the SRQ, see mxe_qp_do_deferred(). */
 		.loop_lacks = MXE_LOOP_LACKS | MXE_WR_OP_SEND | MXE_WR_OP_IMM,
@@ -41,6 +43,7 @@ const struct mxe_transport_ops mxe_transports[] = {
 	[MXE_TRANSPORT_DC] = {
 		.is_reliable = true,
 		.is_connected = true,
+		.send_states = BIT(IB_QPS_RTS) | BIT(IB_QPS_SQD),
 		/* Peers decide how many responders a target has. */
 		.min_deferred = 0,
 		.wqe_flags = MXE_SEND_DC,
@@ -59,6 +62,7 @@ const struct mxe_transport_ops mxe_transports[] = {
 	},
 	[MXE_TRANSPORT_UC] = {
 		.is_connected = true,
+		.send_states = BIT(IB_QPS_RTS) | BIT(IB_QPS_SQD),
 		.min_deferred = MXE_MIN_DEFERRED_PKTS,
 		.begin = mxe_uc_begin,
 		.sent = mxe_uc_sent,
@@ -66,6 +70,7 @@ const struct mxe_transport_ops mxe_transports[] = {
 		.request = mxe_uc_request,
 	},
 	[MXE_TRANSPORT_UD] = {
+		.send_states = BIT(IB_QPS_RTS),
 		.min_deferred = MXE_MIN_DEFERRED_PKTS,
 		.parse_dest = mxe_ud_parse_dest,
 		.copy_dest = mxe_ud_copy_dest,

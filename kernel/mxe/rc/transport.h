@@ -34,6 +34,11 @@ struct mxe_transport_ops {
 	bool is_reliable;
 	/* The first packet to a QP in RTR raises COMM_EST. */
 	bool is_connected;
+	/*
+	 * Bits of the states in which the send queue is read. In SQD, a message
+	 * that was started is sent to its end.
+	 */
+	u8 send_states;
 	/* Requests that may be deferred if the device has its limit of them. */
 	u8 min_deferred;
 	/* Flags of a WQE (enum mxe_send_wqe_flags) that it alone has. */

@@ -131,8 +131,6 @@ static enum ib_wc_status mxe_ud_send(struct mxe_qp *qp, const struct mxe_send_wr
 /* A datagram is one packet, and is not acknowledged. */
 enum mxe_send_verdict mxe_ud_begin(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
-	if (qp->state != IB_QPS_RTS)
-		return MXE_SEND_VERDICT_STOP;
 	qp->req.budget -= mxe_pkt_cost(wr->length, wr->num_sge);
 	mxe_sq_complete_cur(qp, wr->error ?: mxe_ud_send(qp, wr));
 	return MXE_SEND_VERDICT_NEXT;
