@@ -15,49 +15,41 @@
 /* Invalidations, FLUSH and ATOMIC WRITE. Local operations have no peer. */
 #define MXE_LOOP_LACKS	(MXE_WR_OP_INVALIDATE | MXE_WR_OP_LOCAL | MXE_WR_OP_PLACEMENT)
 
+/* What RC, XRC and DC have in common. */
+#define MXE_TRANSPORT_RELIABLE						\
+	.is_reliable = true,						\
+	.is_connected = true,						\
+	.send_states = BIT(IB_QPS_RTS) | BIT(IB_QPS_SQD),		\
+	.begin = mxe_send_begin_acked,					\
+	.sent = mxe_retry_start,					\
+	.unsent = mxe_send_unsent,					\
+	.request = mxe_respond_request
+
 const struct mxe_transport_ops mxe_transports[] = {
 	[MXE_TRANSPORT_RC] = {
-		.is_reliable = true,
-		.is_connected = true,
-		.send_states = BIT(IB_QPS_RTS) | BIT(IB_QPS_SQD),
+		MXE_TRANSPORT_RELIABLE,
 		.min_deferred = MXE_MIN_DEFERRED_PKTS,
 		.loop_lacks = MXE_LOOP_LACKS,
-		.begin = mxe_send_begin_acked,
-		.sent = mxe_retry_start,
-		.unsent = mxe_send_unsent,
-		.request = mxe_respond_request,
 	},
 	[MXE_TRANSPORT_XRC] = {
-		.is_reliable = true,
-		.is_connected = true,
-		.send_states = BIT(IB_QPS_RTS) | BIT(IB_QPS_SQD),
+		MXE_TRANSPORT_RELIABLE,
 		.min_deferred = MXE_MIN_DEFERRED_PKTS,
 		/* The CQ depends on the SRQ, see mxe_qp_do_deferred(). */
 		.loop_lacks = MXE_LOOP_LACKS | MXE_WR_OP_SEND | MXE_WR_OP_IMM,
-		.begin = mxe_send_begin_acked,
-		.sent = mxe_retry_start,
-		.unsent = mxe_send_unsent,
 		.select_srq = mxe_xrc_select,
-		.request = mxe_respond_request,
 	},
 	[MXE_TRANSPORT_DC] = {
-		.is_reliable = true,
-		.is_connected = true,
-		.send_states = BIT(IB_QPS_RTS) | BIT(IB_QPS_SQD),
+		MXE_TRANSPORT_RELIABLE,
 		/* Peers decide how many responders a target has. */
 		.min_deferred = 0,
 		.wqe_flags = MXE_SEND_DC,
 		.loop_lacks = MXE_LOOP_LACKS,
 		.parse_dest = mxe_dci_parse_dest,
-		.begin = mxe_send_begin_acked,
 		.connect = mxe_dci_start,
-		.sent = mxe_retry_start,
-		.unsent = mxe_send_unsent,
 		.reset = mxe_dci_reset,
 		.loop_ready = mxe_dci_is_connected,
 		.loop_peer = mxe_dci_loop_peer,
 		.loop_done = mxe_dci_heard,
-		.request = mxe_respond_request,
 		.hint = mxe_dc_rx_hint,
 	},
 	[MXE_TRANSPORT_UC] = {
