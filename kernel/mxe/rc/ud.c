@@ -59,13 +59,14 @@ void mxe_ud_forget(struct mxe_send_wr *wr)
 
 /*
  * Points the requester at the destination of a datagram, or at none.  Datagrams
- * to the same one share headers, route and GSO batch.
+ * to the same one share headers, route and GSO batch, whatever handles name it.
  */
 static void mxe_ud_aim(struct mxe_qp *qp, struct mxe_ah_flow *flow)
 {
 	struct mxe_requester *req = &qp->req;
 
-	if (flow == req->flow)
+	if (flow == req->flow ||
+	    (flow && req->flow && mxe_av_same(mxe_ah_flow_av(flow), &qp->av)))
 		return;
 	mxe_tx_flush(qp, &req->tx);
 	if (req->flow)
