@@ -232,6 +232,25 @@ bad_wire()
 	return $rc
 }
 
+# removal COMMAND...: removes the device of h1 while the command uses it, and
+# adds it again. The command goes on, and ends when the file $STOP exists.
+removal()
+{
+	local sent load
+	sent=$(sent h1)
+	"$@" >/run/load 2>&1 &
+	load=$!
+	check 'the device is busy' soon sends h1 "$sent"
+	check 'remove it' rdma link delete mxe0
+	check 'add it again' rdma link add mxe0 type mxe netdev eth0
+	check 'it is busy again' soon sends h1 0
+	touch "$STOP"
+	check 'the load ends' soon ended $load
+	wait $load
+	report $? '... without an error' || diag "$(tail -n 5 /run/load)"
+	rm -f "$STOP" /run/load
+}
+
 # Serves one connection: reads the command line, prints its output and status.
 pair_answer()
 {

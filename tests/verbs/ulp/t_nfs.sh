@@ -97,19 +97,8 @@ check 'read the data that was written' write_read 16
 check 'write and read many small files' many_files
 check 'write and read with packet loss' bad_wire write_read 4
 
-SENT=$(sent h1)
-writer >/run/nfs.cp 2>&1 &
-WRITER=$!
-check 'the server is busy' soon sends h1 "$SENT"
-check 'remove the device of the client' rdma link delete mxe0
-check 'add it again' rdma link add mxe0 type mxe netdev eth0
-check 'the client uses it' soon sends h1 0
-touch $STOP
-check 'the writer ends' soon ended $WRITER
-wait $WRITER
-report $? '... without an error' || diag "$(tail -n 5 /run/nfs.cp)"
+removal writer
 check 'read the data that was written' write_read 4
-rm -f $STOP
 check 'unmount' umount $MNT
 check 'unload the modules of the client' modprobe -r nfsv4 nfs rpcrdma
 check 'remove the server' on h2 bash -c "NFSD=$NFSD; $(declare -f unserve); unserve"
