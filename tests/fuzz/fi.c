@@ -264,7 +264,7 @@ static void receive_hello(int end)
 		.token = 1,
 	};
 
-	/* A stranger, who may have a DC target. */
+	/* A peer without a connection, which may know the DC target. */
 	if (what & 2)
 		hello.src.id += 2 * (1 + take_8(&in) % 8);
 	if (conn && what & 4)

@@ -168,7 +168,7 @@ void mxefi_conn_use(struct mxefi_conn *conn);
 
 /**
  * mxefi_conn_unuse() - Note that the program does not refer to it any more.
- * @conn: connection of which mxefi_conn_use() was called
+ * @conn: connection that is used
  */
 void mxefi_conn_unuse(struct mxefi_conn *conn);
 

@@ -2,8 +2,8 @@
 /*
  * A trigger fires when a counter has reached a threshold. Triggers fire in the
  * order of their thresholds, those of the same one in the order in which they
- * were added (fi_trigger(3)). One that cannot do what it is for is tried again
- * later, and does not delay the others.
+ * were added (fi_trigger(3)). If there is no room for the operation of one, it
+ * is tried again later. The others do not wait for it.
  */
 #include "cntr.h"
 #include "domain.h"
