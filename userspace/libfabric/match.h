@@ -30,8 +30,8 @@ struct mxefi_recv {
 	struct mxefi_cntr *cntr;
 	bool tagged;
 	uint64_t tag, ignore;		/* 0 for a message without a tag */
-	struct mxefi_peer *from;	/* matches this peer alone, with a
-					 * connection; or NULL */
+	/* Only matches this peer, which has a connection; or NULL. */
+	struct mxefi_peer *from;
 	struct iovec iov[MXEFI_IOV_LIMIT];
 	void *desc[MXEFI_IOV_LIMIT];
 	size_t iov_count;
