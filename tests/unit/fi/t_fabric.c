@@ -849,7 +849,7 @@ static void test_no_requests_dies(void)
 	open_pair(CAPS);
 	m.addr = to_b;
 	must(fi_sendmsg(a.ep, &m, FI_DELIVERY_COMPLETE), "fi_sendmsg");
-	/* When the next message is sent, the first one has freed its request. */
+	/* When the next message is sent, the first has freed its request. */
 	must(fi_send(a.ep, out, 8, NULL, to_b, in), "fi_send");
 	must(-wait_one(a.cq, in), "the next message");
 	use_all_requests();
@@ -1559,7 +1559,8 @@ static int count_early(int num, int *completed)
 
 /*
  * Returns how many operations were not executed as their completion says. A
- * message that has only been sent may be received later, or not if the peer dies.
+ * message that has only been sent may be received later, or not if the peer
+ * dies.
  */
 static int count_wrong(int num, bool received, int *failed)
 {
