@@ -368,7 +368,17 @@ struct dc_packet {
 	u64 token, age;
 	u32 start;			/* first PSN of the session */
 	u32 psn;			/* of a request, or acknowledged */
+	u32 index;			/* of a request */
 	u64 at;				/* arrives */
+};
+
+/* A session that the initiator keeps while it sends to the other target. */
+struct dc_model_kept {
+	bool used;
+	u32 session;
+	u32 start;			/* its first PSN */
+	u32 psn;			/* of the next request */
+	u64 heard;
 };
 
 /* An initiator as a target knows it. */
@@ -405,12 +415,15 @@ struct dc_model {
 	u64 next_arrival;		/* at the earliest */
 	struct dc_model_target targets[DC_TARGETS];
 
-	/* The initiator.  The PSN of a request is its index. */
+	/* The initiator.  una and next are indices of requests. */
 	struct mxe_dci_session s;
+	u32 newest;			/* session number */
 	u32 instance;			/* counts, so that none is used twice */
 	bool connected;
 	u8 target;
 	u32 start, una, next;
+	u32 offset;			/* index of a request minus its PSN */
+	struct dc_model_kept kept[DC_TARGETS];
 	u64 begun, heard, sent_at, pause_until;
 	u64 suspended_until;
 	int tries;
@@ -425,6 +438,7 @@ struct dc_model {
 	/* Results. */
 	u32 twice, never;
 	u32 accepts, challenges, stales, expiries, restarts, resets, suspends;
+	u32 resumes;
 };
 
 static u32 dc_rnd(struct dc_model *m, u32 n)
@@ -517,7 +531,7 @@ static void dc_target_request(struct dc_model *m, const struct dc_packet *pkt)
 	case MXE_DCT_DELIVER:
 		t->used = dc_target_now(m);
 		if (pkt->psn == t->epsn) {
-			if (m->executed[pkt->psn]++)
+			if (m->executed[pkt->index]++)
 				m->twice++;
 			t->epsn++;
 		}
@@ -608,7 +622,7 @@ static void dc_target_restart(struct dc_model *m, int i)
 	m->restarts++;
 }
 
-static void dc_send(struct dc_model *m, u32 psn)
+static void dc_send(struct dc_model *m, u32 index)
 {
 	struct dc_packet pkt = {
 		.to_target = true,
@@ -618,7 +632,8 @@ static void dc_send(struct dc_model *m, u32 psn)
 		.instance = m->instance,
 		.token = m->s.token,
 		.start = m->start,
-		.psn = psn,
+		.psn = index - m->offset,
+		.index = index,
 	};
 
 	dc_net_add(m, &pkt);
@@ -626,10 +641,10 @@ static void dc_send(struct dc_model *m, u32 psn)
 
 static void dc_resend(struct dc_model *m)
 {
-	u32 psn;
+	u32 index;
 
-	for (psn = m->una; psn < m->next; psn++)
-		dc_send(m, psn);
+	for (index = m->una; index < m->next; index++)
+		dc_send(m, index);
 	m->sent_at = m->now;
 }
 
@@ -640,6 +655,7 @@ static void dc_fail(struct dc_model *m)
 	m->una = m->next;
 	m->connected = false;
 	m->tries = 0;
+	memset(m->kept, 0, sizeof(m->kept));
 }
 
 /* Another process gets the QP number. */
@@ -647,12 +663,14 @@ static void dc_initiator_restart(struct dc_model *m)
 {
 	dc_fail(m);
 	m->instance++;
-	m->s.session = 0;
+	m->newest = 0;
 	m->restarts++;
 }
 
 static void dc_initiator_packet(struct dc_model *m, const struct dc_packet *pkt)
 {
+	u32 index = pkt->psn + m->offset;
+
 	if (!m->connected || pkt->target != m->target ||
 	    pkt->instance != m->instance)
 		return;
@@ -661,9 +679,9 @@ static void dc_initiator_packet(struct dc_model *m, const struct dc_packet *pkt)
 			return;
 		m->s.acked = true;
 		m->heard = m->now;
-		if (pkt->psn < m->una || pkt->psn >= m->next)
+		if (index < m->una || index >= m->next)
 			return;
-		while (m->una <= pkt->psn) {
+		while (m->una <= index) {
 			m->acked[m->una] = true;
 			if (!m->executed[m->una])
 				m->never++;
@@ -690,36 +708,65 @@ static void dc_initiator_packet(struct dc_model *m, const struct dc_packet *pkt)
 	}
 }
 
+static void dc_initiator_open(struct dc_model *m, u8 to)
+{
+	m->s = (struct mxe_dci_session) { .session = ++m->newest };
+	m->connected = true;
+	m->target = to;
+	m->start = m->next;
+	m->offset = 0;
+	m->begun = m->now;
+	m->heard = m->now;
+}
+
+/* Keeps the session, or ends it, because there are too many. */
+static void dc_initiator_leave(struct dc_model *m)
+{
+	struct dc_packet pkt = {
+		.to_target = true,
+		.target = m->target,
+		.code = MXE_DC_DISCONNECT,
+		.session = m->s.session,
+		.instance = m->instance,
+	};
+
+	if (dc_rnd(m, 3) && m->s.acked)
+		m->kept[m->target] = (struct dc_model_kept) {
+			true, m->s.session, m->start, m->next - m->offset, m->heard
+		};
+	else
+		dc_net_add(m, &pkt);
+	m->connected = false;
+}
+
+static void dc_initiator_resume(struct dc_model *m, u8 to)
+{
+	struct dc_model_kept *kept = &m->kept[to];
+
+	m->s = (struct mxe_dci_session) { .session = kept->session, .acked = true };
+	m->connected = true;
+	m->target = to;
+	m->start = kept->start;
+	m->offset = m->next - kept->psn;
+	m->heard = kept->heard;
+	kept->used = false;
+	m->resumes++;
+}
+
 static void dc_initiator_start(struct dc_model *m)
 {
 	u8 to = m->to[m->next];
-	bool same = m->connected && m->target == to;
 
-	if (!same && m->una != m->next)
-		return;
-	if (m->una == m->next &&
-	    (!same || m->now >= m->heard + m->asked_life / 2)) {
-		if (m->connected && !same) {
-			struct dc_packet pkt = {
-				.to_target = true,
-				.target = m->target,
-				.code = MXE_DC_DISCONNECT,
-				.session = m->s.session,
-				.instance = m->instance,
-			};
-
-			dc_net_add(m, &pkt);
-		}
-		m->s.session++;
-		m->s.token = 0;
-		m->s.acked = false;
-		m->s.challenges = 0;
-		m->connected = true;
-		m->target = to;
-		m->start = m->next;
-		m->begun = m->now;
-		m->heard = m->now;
+	if (m->connected && m->target != to) {
+		if (m->una != m->next)
+			return;
+		dc_initiator_leave(m);
 	}
+	if (!m->connected && m->kept[to].used)
+		dc_initiator_resume(m, to);
+	if (!m->connected ||
+	    (m->una == m->next && m->now >= m->heard + m->asked_life / 2))
+		dc_initiator_open(m, to);
 	if (m->una == m->next)
 		m->sent_at = m->now;
 	dc_send(m, m->next++);
@@ -803,7 +850,7 @@ static void dc_model_init(struct dc_model *m, u32 seed, u32 rto)
 	/* A time at which no interval is negative. */
 	m->now = 1000000;
 	/* The numbers wrap during the run. */
-	m->s.session = -100;
+	m->newest = -100;
 	for (i = 0; i < DC_TARGETS; i++)
 		m->targets[i].secret = prandom_u32_state(&m->rnd);
 	for (i = 0; i < DC_REQUESTS; i++)
@@ -891,7 +938,7 @@ static void dc_model_holds(struct kunit *test)
 {
 	struct dc_model *m = kunit_kzalloc(test, sizeof(*m), GFP_KERNEL);
 	u32 failed = 0, acked = 0, accepts = 0, challenges = 0, stales = 0;
-	u32 expiries = 0, restarts = 0, resets = 0, suspends = 0;
+	u32 expiries = 0, restarts = 0, resets = 0, suspends = 0, resumes = 0;
 	u32 seed, i;
 
 	KUNIT_ASSERT_NOT_NULL(test, m);
@@ -914,6 +961,7 @@ static void dc_model_holds(struct kunit *test)
 		restarts += m->restarts;
 		resets += m->resets;
 		suspends += m->suspends;
+		resumes += m->resumes;
 		cond_resched();
 	}
 	KUNIT_EXPECT_EQ(test, acked + failed, DC_RUNS * (u32)DC_REQUESTS);
@@ -926,9 +974,10 @@ static void dc_model_holds(struct kunit *test)
 	KUNIT_EXPECT_GT(test, restarts, 100U);
 	KUNIT_EXPECT_GT(test, resets, 100U);
 	KUNIT_EXPECT_GT(test, suspends, 100U);
-	kunit_info(test, "%u acked, %u failed, %u accepts, %u challenges, %u stale, %u expired, %u restarts, %u resets, %u suspended",
-		   acked, failed, accepts, challenges, stales, expiries, restarts,
-		   resets, suspends);
+	KUNIT_EXPECT_GT(test, resumes, 500U);
+	kunit_info(test, "%u acked, %u failed, %u accepts, %u resumes, %u challenges, %u stale, %u expired, %u restarts, %u resets, %u suspended",
+		   acked, failed, accepts, resumes, challenges, stales, expiries,
+		   restarts, resets, suspends);
 }
 
 /* Without a restart, no request fails unless the network is that bad. */

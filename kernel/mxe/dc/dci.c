@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The sessions of DC initiators: opens one for the target of a request, leaves
- * it for another target, and reacts to control packets.
+ * The sessions of DC initiators: opens one for the target of a request, keeps
+ * it while requests go to other targets, and reacts to control packets.
  */
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -40,6 +40,7 @@ int mxe_dci_create(struct mxe_qp *qp)
 static u64 mxe_dci_instance(const struct mxe_dci *dci,
 			    const struct mxe_dci_dest *dest)
 {
+	const struct mxe_av *av = mxe_ah_flow_av(dest->flow);
 	struct {
 		struct in6_addr daddr;
 		u64 key;
@@ -47,15 +48,15 @@ static u64 mxe_dci_instance(const struct mxe_dci *dci,
 		u32 dctn;
 	} in = {
 		.key = dest->key,
-		.ifindex = dest->av.ifindex,
+		.ifindex = av->ifindex,
 		.dctn = dest->dctn,
 	};
 
 	static_assert(sizeof(in) == 32);
-	if (dest->av.is_ipv4)
-		ipv6_addr_set_v4mapped(dest->av.v4.daddr, &in.daddr);
+	if (av->is_ipv4)
+		ipv6_addr_set_v4mapped(av->v4.daddr, &in.daddr);
 	else
-		in.daddr = dest->av.v6.daddr;
+		in.daddr = av->v6.daddr;
 	return siphash(&in, sizeof(in), &dci->secret);
 }
 
@@ -66,6 +67,7 @@ enum ib_wc_status mxe_dci_parse_dest(struct mxe_qp *qp, struct mxe_send_wr *wr,
 	struct mxe_dci_dest *dest = mxe_dci_dest(qp, wr);
 	struct mxe_dc_dest from;
 
+	dest->flow = NULL;
 	if (!(wqe->flags & MXE_SEND_DC))
 		return IB_WC_LOC_QP_OP_ERR;
 	/* It is at the end of the entry. */
@@ -75,14 +77,34 @@ enum ib_wc_status mxe_dci_parse_dest(struct mxe_qp *qp, struct mxe_send_wr *wr,
 	barrier();
 	dest->dctn = from.dct_num & MXE_BTH_QPN_MASK;
 	dest->key = from.dct_key;
-	if (mxe_ah_find(qp->dev, qp->pd, from.ah_num, &dest->av))
-		return IB_WC_LOC_QP_OP_ERR;
-	/*
-	 * It becomes the address of the QP, but only the send side uses it.  An
-	 * RC connection is never with a DC QP.
-	 */
-	dest->av.valid = false;
-	return IB_WC_SUCCESS;
+	dest->flow = mxe_ah_find_flow(qp->dev, qp->pd, from.ah_num);
+	return dest->flow ? IB_WC_SUCCESS : IB_WC_LOC_QP_OP_ERR;
+}
+
+void mxe_dci_forget(struct mxe_qp *qp, struct mxe_send_wr *wr)
+{
+	mxe_ah_put_flow(mxe_dci_dest(qp, wr)->flow);
+}
+
+/*
+ * Returns true if destinations have the same target. It has one session, even
+ * if the traffic class or the flow label differ.
+ */
+static bool mxe_dci_same_target(const struct mxe_dci_dest *a, const struct mxe_dci_dest *b)
+{
+	return a->dctn == b->dctn && a->key == b->key &&
+	       (a->flow == b->flow ||
+		mxe_av_same_hosts(mxe_ah_flow_av(a->flow), mxe_ah_flow_av(b->flow)));
+}
+
+/* Returns the destination of the session, if there is one. */
+static struct mxe_dci_dest mxe_dci_cur_dest(const struct mxe_qp *qp)
+{
+	return (struct mxe_dci_dest) {
+		.flow = qp->req.flow,
+		.key = qp->dc->hdr.key,
+		.dctn = qp->dest_qpn,
+	};
 }
 
 static bool mxe_dci_is_connected_to(const struct mxe_qp *qp,
@@ -91,7 +113,9 @@ static bool mxe_dci_is_connected_to(const struct mxe_qp *qp,
 	const struct mxe_dci *dci = to_mdci(qp);
 
 	return dci->connected && dest->dctn == qp->dest_qpn &&
-	       dest->key == dci->dc.hdr.key && mxe_av_same(&dest->av, &qp->av);
+	       dest->key == dci->dc.hdr.key &&
+	       (dest->flow == qp->req.flow ||
+		mxe_av_same(mxe_ah_flow_av(dest->flow), &qp->av));
 }
 
 bool mxe_dci_may_start(const struct mxe_qp *qp, const struct mxe_send_wr *wr)
@@ -106,34 +130,6 @@ bool mxe_dci_may_start(const struct mxe_qp *qp, const struct mxe_send_wr *wr)
 	 */
 	return wr == mxe_sq_wr(req, req->tail) ||
 	       mxe_dci_is_connected_to(qp, mxe_dci_dest(qp, wr));
-}
-
-/* If it is lost, the target closes the session when it has been idle. */
-static void mxe_dci_disconnect(struct mxe_qp *qp)
-{
-	struct mxe_dc_hdr hdr = {
-		.code = MXE_DC_DISCONNECT,
-		.qpn = qp->qpn,
-		.session = to_mdci(qp)->s.session,
-		.instance = qp->dc->hdr.instance,
-	};
-
-	trace_mxe_dc_disconnect(qp, qp->dest_qpn, hdr.session);
-	mxe_tx_send_dc_control(qp, &qp->av, qp->dest_qpn, &hdr);
-}
-
-void mxe_dci_reset(struct mxe_qp *qp)
-{
-	struct mxe_dci *dci = to_mdci(qp);
-
-	lockdep_assert_held(&qp->send_lock);
-
-	if (!mxe_qp_is_dci(qp))
-		return;
-	/* The target then need not keep the session until it expires. */
-	if (dci->connected)
-		mxe_dci_disconnect(qp);
-	dci->connected = false;
 }
 
 void mxe_dci_destroy(struct mxe_qp *qp)
@@ -157,18 +153,12 @@ static u32 mxe_dci_life(const struct mxe_qp *qp)
 	return 2 * div_u64(ns, NSEC_PER_MSEC) + MXE_DCI_SLACK_MS;
 }
 
-/* Returns the life of the session in ns. */
-static u64 mxe_dci_life_ns(const struct mxe_dci *dci)
+/* Returns true if no response has arrived for half the life of a session. */
+static bool mxe_dci_is_idle(ktime_t heard, u32 life)
 {
-	return (u64)dci->dc.hdr.life * NSEC_PER_MSEC;
-}
+	ktime_t ns = ktime_sub(ktime_get_coarse_boottime(), heard);
 
-/* Returns true if no response has arrived for half the life of the session. */
-static bool mxe_dci_is_idle(const struct mxe_dci *dci)
-{
-	ktime_t ns = ktime_sub(ktime_get_coarse_boottime(), dci->heard);
-
-	return ktime_to_ns(ns) >= mxe_dci_life_ns(dci) / 2;
+	return ktime_to_ns(ns) >= (u64)life * NSEC_PER_MSEC / 2;
 }
 
 /* Copies the session to the headers of the packets to come. */
@@ -181,47 +171,181 @@ static void mxe_dci_fill(struct mxe_dci *dci)
 	hdr->token = dci->s.token;
 }
 
+/* Sends to another destination than before. */
+static void mxe_dci_aim(struct mxe_qp *qp, const struct mxe_dci_dest *dest)
+{
+	if (mxe_tx_aim(qp, dest->flow)) {
+		mxe_rx_dst_forget(qp);
+		mxe_loopback_forget(&qp->req.loopback);
+	}
+	qp->dest_qpn = dest->dctn;
+	qp->dc->hdr.key = dest->key;
+}
+
 static void mxe_dci_open(struct mxe_qp *qp, const struct mxe_dci_dest *dest)
 {
 	struct mxe_dci *dci = to_mdci(qp);
 	struct mxe_dc_hdr *hdr = &dci->dc.hdr;
 
-	dci->s.session++;
-	dci->s.token = 0;
-	dci->s.acked = false;
-	dci->s.challenges = 0;
 	dci->connected = true;
+	dci->s = (struct mxe_dci_session) { .session = ++dci->newest };
 	/* Exact, because it is compared with a time of the target. */
 	dci->begun = ktime_get_boottime();
 	dci->heard = ktime_get_coarse_boottime();
 	hdr->qpn = qp->qpn;
 	hdr->instance = mxe_dci_instance(dci, dest);
-	hdr->key = dest->key;
 	hdr->psn = get_random_u32() & MXE_PSN_MASK;
 	hdr->mtu = qp->attr.path_mtu;
 	hdr->life = mxe_dci_life(qp);
 	mxe_dci_fill(dci);
+	mxe_sq_set_psn(&qp->req, hdr->psn);
 	mxe_count(qp->dev, dc_connects);
-
-	if (!mxe_av_same(&dest->av, &qp->av)) {
-		mxe_rx_dst_forget(qp);
-		mxe_tx_forget(&qp->req.tx);
-	}
-	mxe_loopback_forget(&qp->req.loopback);
-	qp->av = dest->av;
-	qp->dest_qpn = dest->dctn;
-	trace_mxe_dc_connect(qp, dest->dctn, hdr->session);
+	trace_mxe_dc_connect(qp, dest->dctn, dci->s.session);
 }
 
-bool mxe_dci_is_connected(const struct mxe_qp *qp, const struct mxe_send_wr *wr)
+/* ---- kept sessions ------------------------------------------------------- */
+
+/* If it is lost, the target closes the session when it has been idle. */
+static void mxe_dci_disconnect(struct mxe_qp *qp, struct mxe_dci_kept *kept)
 {
-	const struct mxe_dci *dci = to_mdci(qp);
+	struct mxe_dc_hdr hdr = {
+		.code = MXE_DC_DISCONNECT,
+		.qpn = qp->qpn,
+		.session = kept->session,
+		.instance = kept->instance,
+	};
+
+	trace_mxe_dc_disconnect(qp, kept->dest.dctn, hdr.session);
+	mxe_tx_send_dc_control(qp, mxe_ah_flow_av(kept->dest.flow), kept->dest.dctn, &hdr);
+	mxe_ah_put_flow(kept->dest.flow);
+	kept->dest.flow = NULL;
+}
+
+/* Returns an empty slot. A session that is kept ends if there is none. */
+static struct mxe_dci_kept *mxe_dci_get_slot(struct mxe_qp *qp)
+{
+	struct mxe_dci *dci = to_mdci(qp);
+	struct mxe_dci_kept *oldest = dci->kept;
+	int i;
+
+	for (i = 0; i < MXE_DCI_KEPT; i++) {
+		struct mxe_dci_kept *kept = &dci->kept[i];
+
+		if (!kept->dest.flow)
+			return kept;
+		if (ktime_before(kept->heard, oldest->heard))
+			oldest = kept;
+	}
+	mxe_dci_disconnect(qp, oldest);
+	return oldest;
+}
+
+/* Keeps the session, of which nothing is outstanding. */
+static void mxe_dci_keep(struct mxe_qp *qp)
+{
+	struct mxe_dci *dci = to_mdci(qp);
+
+	mxe_ah_get_flow(qp->req.flow);
+	*mxe_dci_get_slot(qp) = (struct mxe_dci_kept) {
+		.dest = mxe_dci_cur_dest(qp),
+		.session = dci->s.session,
+		.life = dci->dc.hdr.life,
+		.instance = dci->dc.hdr.instance,
+		.psn = qp->req.max_psn,
+		.heard = dci->heard,
+	};
+}
+
+/* Takes the session with a target from its slot. Returns false without one. */
+static bool mxe_dci_take(struct mxe_dci *dci, const struct mxe_dci_dest *dest,
+			 struct mxe_dci_kept *taken)
+{
+	int i;
+
+	for (i = 0; i < MXE_DCI_KEPT; i++) {
+		struct mxe_dci_kept *kept = &dci->kept[i];
+
+		if (kept->dest.flow && mxe_dci_same_target(&kept->dest, dest)) {
+			*taken = *kept;
+			kept->dest.flow = NULL;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void mxe_dci_resume(struct mxe_qp *qp, const struct mxe_dci_kept *kept)
+{
+	struct mxe_dci *dci = to_mdci(qp);
+
+	dci->s = (struct mxe_dci_session) { .session = kept->session, .acked = true };
+	dci->heard = kept->heard;
+	dci->dc.hdr.instance = kept->instance;
+	dci->dc.hdr.life = kept->life;
+	mxe_dci_fill(dci);
+	mxe_sq_set_psn(&qp->req, kept->psn);
+}
+
+/* Leaves the target, if there is one, for another. */
+static void mxe_dci_switch(struct mxe_qp *qp, const struct mxe_dci_dest *dest)
+{
+	struct mxe_dci_dest cur = mxe_dci_cur_dest(qp);
+	struct mxe_dci *dci = to_mdci(qp);
+	struct mxe_dci_kept next;
+	bool found;
+
+	if (dci->connected && mxe_dci_same_target(&cur, dest)) {
+		mxe_dci_aim(qp, dest);
+		return;
+	}
+	found = mxe_dci_take(dci, dest, &next);
+	/* Without a response, nothing of the session was sent. */
+	if (dci->connected && dci->s.acked)
+		mxe_dci_keep(qp);
+	mxe_dci_aim(qp, dest);
+	dci->connected = found;
+	if (!found)
+		return;
+	mxe_dci_resume(qp, &next);
+	mxe_ah_put_flow(next.dest.flow);
+}
+
+void mxe_dci_reset(struct mxe_qp *qp)
+{
+	struct mxe_dci *dci = to_mdci(qp);
+	int i;
 
 	lockdep_assert_held(&qp->send_lock);
 
-	return mxe_dci_is_connected_to(qp, mxe_dci_dest(qp, wr)) && dci->s.acked &&
-	       !mxe_dci_is_idle(dci);
+	if (!mxe_qp_is_dci(qp))
+		return;
+	/* The targets then need not keep the sessions until they expire. */
+	if (dci->connected)
+		mxe_dci_keep(qp);
+	dci->connected = false;
+	for (i = 0; i < MXE_DCI_KEPT; i++)
+		if (dci->kept[i].dest.flow)
+			mxe_dci_disconnect(qp, &dci->kept[i]);
+	mxe_tx_aim(qp, NULL);
 }
+
+void mxe_dci_connect(struct mxe_qp *qp, struct mxe_send_wr *wr)
+{
+	const struct mxe_dci_dest *dest = mxe_dci_dest(qp, wr);
+	struct mxe_dci *dci = to_mdci(qp);
+
+	lockdep_assert_held(&qp->send_lock);
+
+	if (!dest->flow || qp->req.tail != qp->req.cur)
+		return;
+	if (!mxe_dci_is_connected_to(qp, dest))
+		mxe_dci_switch(qp, dest);
+	/* A new session takes the place of an idle one at the target, too. */
+	if (!dci->connected || mxe_dci_is_idle(dci->heard, dci->dc.hdr.life))
+		mxe_dci_open(qp, dest);
+}
+
+/* ---- sessions in use ----------------------------------------------------- */
 
 struct mxe_qp *mxe_dci_loop_peer(const struct mxe_qp *qp, struct mxe_qp *target)
 {
@@ -234,7 +358,7 @@ struct mxe_qp *mxe_dci_loop_peer(const struct mxe_qp *qp, struct mxe_qp *target)
 
 	lockdep_assert_held(&qp->send_lock);
 
-	if (!mxe_qp_is_dct(target))
+	if (!dci->s.acked || !mxe_qp_is_dct(target))
 		return NULL;
 	if (av->is_ipv4) {
 		ipv6_addr_set_v4mapped(av->v4.saddr, &addr.saddr);
@@ -244,25 +368,6 @@ struct mxe_qp *mxe_dci_loop_peer(const struct mxe_qp *qp, struct mxe_qp *target)
 		addr.daddr = av->v6.daddr;
 	}
 	return target->dc->responder(target, &addr, dci->s.session);
-}
-
-void mxe_dci_start(struct mxe_qp *qp, struct mxe_send_wr *wr)
-{
-	const struct mxe_dci_dest *dest = mxe_dci_dest(qp, wr);
-	struct mxe_dci *dci = to_mdci(qp);
-	bool same = mxe_dci_is_connected_to(qp, dest);
-
-	lockdep_assert_held(&qp->send_lock);
-
-	/* mxe_dci_may_start() was true, so it has the target of the session. */
-	if (qp->req.tail != qp->req.cur)
-		return;
-	if (same && !mxe_dci_is_idle(dci))
-		return;
-	if (dci->connected && !same)
-		mxe_dci_disconnect(qp);
-	mxe_dci_open(qp, dest);
-	mxe_sq_renumber(&qp->req, wr, dci->dc.hdr.psn);
 }
 
 void mxe_dci_heard(struct mxe_qp *qp)
@@ -290,7 +395,7 @@ enum mxe_dci_reaction mxe_dci_control(struct mxe_qp *qp,
 	elapsed = ktime_sub(ktime_get_boottime(), dci->begun);
 	reaction = mxe_dci_react(&dci->s, hdr->code, hdr->session, hdr->token,
 				 mxe_dci_would_know(ktime_to_ns(elapsed),
-						    mxe_dci_life_ns(dci),
+						    (u64)dci->dc.hdr.life * NSEC_PER_MSEC,
 						    hdr->age));
 	mxe_dci_fill(dci);
 	if (reaction == MXE_DCI_LOST)

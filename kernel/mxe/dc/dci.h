@@ -13,17 +13,30 @@
 #include "ip/ah.h"
 #include "queues/qp.h"
 
+/* Sessions that an initiator keeps besides that of its last target. */
+#define MXE_DCI_KEPT	7
+
 /* The target of a request.  It is at the end of each struct mxe_send_wr. */
 struct mxe_dci_dest {
-	struct mxe_av av;
-	u32 dctn;
+	struct mxe_ah_flow *flow;	/* with a reference; NULL after an error */
 	u64 key;
+	u32 dctn;
+};
+
+/* A session that a target has accepted, while requests go to another target. */
+struct mxe_dci_kept {
+	struct mxe_dci_dest dest;	/* flow NULL: an empty slot */
+	u32 session;
+	u32 life;			/* ms */
+	u64 instance;
+	u32 psn;			/* of the next request */
+	ktime_t heard;
 };
 
 /*
  * A DC initiator.  send_lock of the QP protects all members.
  *
- * The session number is never reset, so that no two sessions have the same one.
+ * newest is never reset, so that no two sessions have the same number.
  * dc.hdr.instance tells the initiator from another one that had the same QP
  * number.  It is also the proof that a packet comes from the other end, or from
  * the path between both.  Each target sees another instance, and each session
@@ -33,11 +46,13 @@ struct mxe_dci_dest {
 struct mxe_dci {
 	struct mxe_dc dc;		/* the headers of the session */
 	siphash_key_t secret;		/* of instances; immutable */
+	u32 newest;			/* number of a session */
 	struct mxe_dci_session s;
 	bool connected;			/* has a target; qp->av is its address */
 	/* By the boot-time clock, which includes the time of a suspend: */
 	ktime_t begun;			/* the session */
 	ktime_t heard;			/* last response, or begun */
+	struct mxe_dci_kept kept[MXE_DCI_KEPT];
 	struct rcu_head rcu;
 };
 
@@ -70,7 +85,16 @@ static inline struct mxe_dci_dest *mxe_dci_dest(const struct mxe_qp *qp,
 enum ib_wc_status mxe_dci_parse_dest(struct mxe_qp *qp, struct mxe_send_wr *wr,
 				     const struct mxe_send_wqe *wqe,
 				     const struct mxe_send_wqe *entry);
+void mxe_dci_forget(struct mxe_qp *qp, struct mxe_send_wr *wr);
 void mxe_dci_reset(struct mxe_qp *qp);
+
+/*
+ * Connect to the target of @wr, which is at req.cur and not started, by the
+ * session that was kept, or else by a new one. While earlier requests are
+ * outstanding, do nothing, because @wr has to wait if it has another target.
+ * Context: BHs disabled, send_lock held.
+ */
+void mxe_dci_connect(struct mxe_qp *qp, struct mxe_send_wr *wr);
 
 /*
  * Check whether @wr, which is at req.cur or behind it and not started, may be
@@ -81,26 +105,12 @@ void mxe_dci_reset(struct mxe_qp *qp);
 bool mxe_dci_may_start(const struct mxe_qp *qp, const struct mxe_send_wr *wr);
 
 /*
- * Check whether the target of @wr, which is at req.cur and not started, has
- * accepted the session, and @wr may use it.
- * Context: send_lock held.
- */
-bool mxe_dci_is_connected(const struct mxe_qp *qp, const struct mxe_send_wr *wr);
-
-/*
  * Return the responder of the session on this host, or NULL. @target is a DC QP
  * of the number and the netns of the target of the session.
  * Context: BHs disabled, RCU read-side section, in which the result is valid.
  * send_lock of @qp held.
  */
 struct mxe_qp *mxe_dci_loop_peer(const struct mxe_qp *qp, struct mxe_qp *target);
-
-/*
- * Open a session if @wr needs a new one. @wr then gets other PSNs. It is at
- * req.cur and was started, but none of it was sent.
- * Context: BHs disabled, send_lock held.
- */
-void mxe_dci_start(struct mxe_qp *qp, struct mxe_send_wr *wr);
 
 /*
  * Note a response of the session.

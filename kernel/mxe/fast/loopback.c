@@ -372,15 +372,6 @@ static int mxe_loopback_transfer(struct mxe_qp *qp, struct mxe_qp *peer,
 	return mxe_loopback_read(&data);
 }
 
-/* Returns true if the loopback path executes this request. */
-static bool mxe_loopback_has(const struct mxe_qp *qp, const struct mxe_send_wr *wr)
-{
-	const struct mxe_transport_ops *ops = qp->ops;
-
-	return !(mxe_wr_flags(wr->opcode) & ops->loop_lacks) &&
-	       (likely(!ops->loop_ready) || ops->loop_ready(qp, wr));
-}
-
 /*
  * Returns the QP that would receive the packets of a request, or NULL.  BHs are
  * disabled, which implies an RCU read-side section, so it is not freed.
@@ -467,7 +458,7 @@ enum mxe_loopback_result mxe_loopback_request(struct mxe_qp *qp, struct mxe_send
 	lockdep_assert_held(&qp->send_lock);
 
 	if (!READ_ONCE(mxe_loopback_direct) || qp->state != IB_QPS_RTS ||
-	    wr->error || !mxe_loopback_has(qp, wr) ||
+	    wr->error || mxe_wr_flags(wr->opcode) & qp->ops->loop_lacks ||
 	    !mxe_loopback_is_local(qp))
 		return MXE_LOOPBACK_NO;
 	return mxe_loopback_local(qp, wr);

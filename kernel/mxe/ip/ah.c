@@ -150,19 +150,6 @@ static struct mxe_ah *mxe_ah_lookup(struct mxe_dev *dev, const struct ib_pd *pd,
 	return ah && ah->ibah.pd == pd ? ah : NULL;
 }
 
-int mxe_ah_find(struct mxe_dev *dev, const struct ib_pd *pd, u32 num,
-		struct mxe_av *av)
-{
-	struct mxe_ah *ah;
-
-	xa_lock(&dev->ahs);
-	ah = mxe_ah_lookup(dev, pd, num);
-	if (ah)
-		*av = ah->flow->av;
-	xa_unlock(&dev->ahs);
-	return ah ? 0 : -ENOENT;
-}
-
 struct mxe_ah_flow *mxe_ah_find_flow(struct mxe_dev *dev, const struct ib_pd *pd,
 				     u32 num)
 {

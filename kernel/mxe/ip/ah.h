@@ -42,17 +42,23 @@ struct mxe_av {
 	};
 };
 
-/* Compare all that packets take from an address vector. */
-static inline bool mxe_av_same(const struct mxe_av *a, const struct mxe_av *b)
+/* Compare the hosts and the netdev. */
+static inline bool mxe_av_same_hosts(const struct mxe_av *a, const struct mxe_av *b)
 {
-	if (a->is_ipv4 != b->is_ipv4 || a->ifindex != b->ifindex ||
-	    a->tclass != b->tclass || a->hop_limit != b->hop_limit ||
-	    a->flow_label != b->flow_label || a->sport != b->sport)
+	if (a->is_ipv4 != b->is_ipv4 || a->ifindex != b->ifindex)
 		return false;
 	if (a->is_ipv4)
 		return a->v4.saddr == b->v4.saddr && a->v4.daddr == b->v4.daddr;
 	return ipv6_addr_equal(&a->v6.saddr, &b->v6.saddr) &&
 	       ipv6_addr_equal(&a->v6.daddr, &b->v6.daddr);
+}
+
+/* Compare all that packets take from an address vector. */
+static inline bool mxe_av_same(const struct mxe_av *a, const struct mxe_av *b)
+{
+	return a->tclass == b->tclass && a->hop_limit == b->hop_limit &&
+	       a->flow_label == b->flow_label && a->sport == b->sport &&
+	       mxe_av_same_hosts(a, b);
 }
 
 static inline bool mxe_av_is_multicast(const struct mxe_av *av)
@@ -101,16 +107,8 @@ static inline struct mxe_ah *to_mah(struct ib_ah *ibah)
 }
 
 /*
- * Copy the address vector of address handle @num of a process.
- * Context: BHs disabled. Takes and releases the lock of dev->ahs.
- * Return: 0, or -ENOENT if @pd has no such address handle.
- */
-int mxe_ah_find(struct mxe_dev *dev, const struct ib_pd *pd, u32 num,
-		struct mxe_av *av);
-
-/*
  * The flow of an address handle: its address, and the headers and the route of
- * the last packet to it. The datagrams that name the handle have references, so
+ * the last packet to it. The requests that name the handle have references, so
  * that the consumer may destroy it before they are sent.
  */
 struct mxe_ah_flow;

@@ -152,6 +152,28 @@ void mxe_tx_send_batch(struct mxe_qp *qp, struct mxe_tx *tx)
 	mxe_tx_xmit(qp->dev, &qp->av, &tx->route, skb, num_pkts);
 }
 
+bool mxe_tx_aim(struct mxe_qp *qp, struct mxe_ah_flow *flow)
+{
+	struct mxe_requester *req = &qp->req;
+
+	lockdep_assert_held(&qp->send_lock);
+
+	if (flow == req->flow ||
+	    (flow && req->flow && mxe_av_same(mxe_ah_flow_av(flow), &qp->av)))
+		return false;
+	mxe_tx_flush(qp, &req->tx);
+	if (req->flow)
+		mxe_ah_store_flow(req->flow, &req->tx);
+	mxe_ah_put_flow(req->flow);
+	req->flow = flow;
+	if (!flow)
+		return true;
+	mxe_ah_get_flow(flow);
+	qp->av = *mxe_ah_flow_av(flow);
+	mxe_ah_load_flow(flow, &req->tx);
+	return true;
+}
+
 void mxe_tx_send_to(struct mxe_qp *qp, const struct mxe_av *av,
 		    struct sk_buff *skb)
 {

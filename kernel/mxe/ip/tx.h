@@ -12,6 +12,7 @@
 #include "wire/hdr.h"
 #include "wire/pkt.h"
 
+struct mxe_ah_flow;
 struct mxe_av;
 struct mxe_dc_hdr;
 struct mxe_qp;
@@ -79,6 +80,15 @@ static inline void mxe_tx_flush(struct mxe_qp *qp, struct mxe_tx *tx)
 	if (!mxe_gso_is_empty(&tx->gso))
 		mxe_tx_send_batch(qp, tx);
 }
+
+/*
+ * Point the requester at the destination of a flow, or at none. Requests to the
+ * same one share headers, route and GSO batch, whatever handles name it. Send a
+ * batch to the last one first.
+ * Context: BHs disabled, send_lock held.
+ * Return: true if the address has changed.
+ */
+bool mxe_tx_aim(struct mxe_qp *qp, struct mxe_ah_flow *flow);
 
 /*
  * Complete a packet of mxe_tx_alloc(), and send it to @av at once. Consumes

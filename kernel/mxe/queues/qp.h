@@ -194,7 +194,7 @@ struct mxe_requester {
 	struct mxe_loopback loopback;
 	struct timer_list retry_timer;	/* expires at retry_at or earlier */
 	struct mxe_tx tx;
-	struct mxe_ah_flow *flow;	/* UD: that of tx, with a reference, or NULL */
+	struct mxe_ah_flow *flow;	/* UD, DC: that of tx, with a reference, or NULL */
 
 	u32 local_error_at;		/* index of the request that failed */
 	u32 cnp_psn;			/* sent_psn when a CNP last counted */

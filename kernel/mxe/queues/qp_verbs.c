@@ -408,6 +408,25 @@ err_give:
 /* ---- destruction ------------------------------------------------------- */
 
 /*
+ * Drops the destinations of a QP that enters RESET, and what its requests refer
+ * to.
+ */
+static void mxe_qp_forget(struct mxe_qp *qp)
+{
+	struct mxe_requester *req = &qp->req;
+	/* A kernel consumer posts to the slots. */
+	u32 end = qp->is_user ? req->fetched : READ_ONCE(req->posted);
+	u32 i;
+
+	lockdep_assert_held(&qp->send_lock);
+
+	for (i = req->tail; qp->ops->forget && i != end; i++)
+		qp->ops->forget(qp, mxe_sq_wr(req, i));
+	if (qp->ops->reset)
+		qp->ops->reset(qp);
+}
+
+/*
  * When this returns, nothing changes the QP any more, although it may still be
  * found under RCU.  Timers and work are never started for a dying QP, and a
  * packet or doorbell that takes a lock sees that the QP is dying.
@@ -417,8 +436,7 @@ static void mxe_qp_kill(struct mxe_qp *qp)
 	mxe_qp_begin(qp);
 	qp->dying = true;
 	mxe_qp_set_state(qp, IB_QPS_RESET);
-	if (qp->ops->reset)
-		qp->ops->reset(qp);
+	mxe_qp_forget(qp);
 	/* From now on, no packet belongs to the connection. */
 	qp->av.valid = false;
 	mxe_loopback_forget(&qp->req.loopback);
@@ -509,8 +527,7 @@ static void mxe_qp_reset(struct mxe_qp *qp)
 	lockdep_assert_held(&qp->recv_lock);
 
 	mxe_qp_set_state(qp, IB_QPS_RESET);
-	if (qp->ops->reset)
-		qp->ops->reset(qp);
+	mxe_qp_forget(qp);
 
 	/* A kernel consumer must not post during a reset (IBTA 10.3.1). */
 	req->posted = 0;

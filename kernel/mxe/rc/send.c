@@ -143,6 +143,8 @@ enum mxe_send_verdict mxe_send_begin_acked(struct mxe_qp *qp, struct mxe_send_wr
 	struct mxe_requester *req = &qp->req;
 	u32 cur = req->cur;
 
+	if (unlikely(qp->ops->connect))
+		qp->ops->connect(qp, wr);
 	switch (mxe_loopback_request(qp, wr)) {
 	case MXE_LOOPBACK_DONE:
 		return MXE_SEND_VERDICT_NEXT;
@@ -154,11 +156,8 @@ enum mxe_send_verdict mxe_send_begin_acked(struct mxe_qp *qp, struct mxe_send_wr
 	}
 	if (!mxe_send_begin(qp, wr))
 		return MXE_SEND_VERDICT_STOP;
-	if (req->cur == cur) {
-		if (unlikely(qp->ops->connect))
-			qp->ops->connect(qp, wr);
+	if (req->cur == cur)
 		return MXE_SEND_VERDICT_GO;
-	}
 	/* It is complete.  wr may already be another request. */
 	req->budget--;
 	return MXE_SEND_VERDICT_NEXT;

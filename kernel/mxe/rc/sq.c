@@ -56,7 +56,7 @@ void mxe_sq_complete(struct mxe_qp *qp, enum ib_wc_status status)
 		req->rd_atomic--;
 
 	if (unlikely(qp->ops->forget))
-		qp->ops->forget(wr);
+		qp->ops->forget(qp, wr);
 	/*
 	 * Free the slot before the CQE is written.  A consumer that polls the
 	 * CQE on another CPU may post at once and find the queue not full.

@@ -41,16 +41,12 @@ void mxe_sq_report_error(struct mxe_qp *qp);
 void mxe_sq_rewind(struct mxe_qp *qp, u32 psn);
 
 /*
- * Renumber the oldest request: it begins with @psn now. It is at cur and was
- * started, but none of it was sent.
+ * Begin the next request with @psn. None is outstanding.
  * Context: send_lock held.
  */
-static inline void mxe_sq_renumber(struct mxe_requester *req, struct mxe_send_wr *wr,
-				   u32 psn)
+static inline void mxe_sq_set_psn(struct mxe_requester *req, u32 psn)
 {
-	wr->last_psn = mxe_psn_add(psn, mxe_psn_diff(wr->last_psn, wr->first_psn));
-	wr->first_psn = psn;
-	req->max_psn = mxe_psn_add(wr->last_psn, 1);
+	req->max_psn = psn;
 	req->psn = psn;
 	req->sent_psn = psn;
 	req->una = psn;

@@ -60,23 +60,24 @@ struct mxe_transport_ops {
 					const struct mxe_send_wqe *entry);
 	/* For a kernel consumer, with req.post_lock held. 0 or -EINVAL. */
 	int (*copy_dest)(struct mxe_send_wr *wr, const struct ib_send_wr *ibwr);
+	/*
+	 * Connect to the destination of the request at req.cur, which was not
+	 * started, unless earlier ones are outstanding.
+	 */
+	void (*connect)(struct mxe_qp *qp, struct mxe_send_wr *wr);
 	/* Begin the request at req.cur, which was not started. */
 	enum mxe_send_verdict (*begin)(struct mxe_qp *qp, struct mxe_send_wr *wr);
-	/* Connect to the destination of a request that was started. */
-	void (*connect)(struct mxe_qp *qp, struct mxe_send_wr *wr);
 	/* A packet was sent. */
 	void (*sent)(struct mxe_qp *qp);
 	/* A packet was not sent. Return true if it counts as lost. */
 	bool (*unsent)(struct mxe_qp *qp, int err);
 	/* Drop what a request refers to, whose slot becomes free. */
-	void (*forget)(struct mxe_send_wr *wr);
-	/* Drop requests and destination, because the QP enters RESET. */
+	void (*forget)(struct mxe_qp *qp, struct mxe_send_wr *wr);
+	/* Drop the destination, because the QP enters RESET. */
 	void (*reset)(struct mxe_qp *qp);
 
 	/* Steps of the loopback path. Context: as above. */
 
-	/* Check whether the QP is connected to the destination of @wr. */
-	bool (*loop_ready)(const struct mxe_qp *qp, const struct mxe_send_wr *wr);
 	/* Return the responder if the packets go to @target, or NULL. */
 	struct mxe_qp *(*loop_peer)(const struct mxe_qp *qp, struct mxe_qp *target);
 	/* The peer has executed a request. */

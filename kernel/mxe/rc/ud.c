@@ -52,46 +52,14 @@ static u32 mxe_ud_mtu(const struct mxe_qp *qp)
 	return mtu ? ib_mtu_enum_to_int(mtu) : 0;
 }
 
-void mxe_ud_forget(struct mxe_send_wr *wr)
+void mxe_ud_forget(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
 	mxe_ah_put_flow(wr->ud.flow);
 }
 
-/*
- * Points the requester at the destination of a datagram, or at none.  Datagrams
- * to the same one share headers, route and GSO batch, whatever handles name it.
- */
-static void mxe_ud_aim(struct mxe_qp *qp, struct mxe_ah_flow *flow)
-{
-	struct mxe_requester *req = &qp->req;
-
-	if (flow == req->flow ||
-	    (flow && req->flow && mxe_av_same(mxe_ah_flow_av(flow), &qp->av)))
-		return;
-	mxe_tx_flush(qp, &req->tx);
-	if (req->flow)
-		mxe_ah_store_flow(req->flow, &req->tx);
-	mxe_ah_put_flow(req->flow);
-	req->flow = flow;
-	if (!flow)
-		return;
-	mxe_ah_get_flow(flow);
-	qp->av = *mxe_ah_flow_av(flow);
-	mxe_ah_load_flow(flow, &req->tx);
-}
-
 void mxe_ud_reset(struct mxe_qp *qp)
 {
-	struct mxe_requester *req = &qp->req;
-	/* A kernel consumer posts to the slots. */
-	u32 end = qp->is_user ? req->fetched : READ_ONCE(req->posted);
-	u32 i;
-
-	lockdep_assert_held(&qp->send_lock);
-
-	for (i = req->tail; i != end; i++)
-		mxe_ud_forget(mxe_sq_wr(req, i));
-	mxe_ud_aim(qp, NULL);
+	mxe_tx_aim(qp, NULL);
 }
 
 /* Without memory or a route the datagram is lost. */
@@ -121,7 +89,7 @@ static enum ib_wc_status mxe_ud_send(struct mxe_qp *qp, const struct mxe_send_wr
 	}
 	qp->req.psn = mxe_psn_add(qp->req.psn, 1);
 	qp->req.max_psn = qp->req.psn;
-	mxe_ud_aim(qp, wr->ud.flow);
+	mxe_tx_aim(qp, wr->ud.flow);
 	mxe_tx_send(qp, &qp->req.tx, skb);
 	/* IP clones a datagram to a group, and GSO cannot split the clones. */
 	if (mxe_av_is_multicast(&qp->av))

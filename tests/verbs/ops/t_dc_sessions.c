@@ -100,6 +100,7 @@ static void test_sessions(struct vt_dev *a, struct vt_dev *b)
 	is_int(dc_fadd(&i, &u), IBV_WC_SUCCESS, "another target");
 	is_int(vt_dev_counter(a, "dc_connects"), before + 1, "... does");
 	before = vt_dev_counter(b, "dc_challenges");
+	dc_initiator_reset(&i);
 	is_int(dc_fadd(&i, &t), IBV_WC_SUCCESS, "a known target");
 	is_int(vt_dev_counter(b, "dc_challenges"), before, "... needs no token");
 
@@ -128,6 +129,151 @@ static void test_sessions(struct vt_dev *a, struct vt_dev *b)
 	dc_target_close(&u);
 	dc_target_close(&t);
 	dc_initiator_close(&i);
+}
+
+/* ---- kept sessions ----------------------------------------------------- */
+
+#define KEPT	7	/* besides the session with the last target */
+
+static int sum_sessions(const struct dc_target *t, int num)
+{
+	struct mxedv_dct_attr attr;
+	int sum = 0;
+
+	for (int n = 0; n < num; n++) {
+		attr.comp_mask = 0;
+		if (mxedv_query_dct(t[n].qp, &attr, sizeof(attr)))
+			vt_bail("mxedv_query_dct");
+		sum += attr.num_sessions;
+	}
+	return sum;
+}
+
+/* Waits for the messages that end sessions. */
+static bool soon_open(const struct dc_target *t, int num, int sessions)
+{
+	uint64_t end = vt_now_ms() + 1000;
+
+	while (sum_sessions(t, num) != sessions)
+		if (vt_now_ms() > end)
+			return false;
+	return true;
+}
+
+/* Returns the number of requests that fail. */
+static int fadd_all(struct dc_initiator *i, struct dc_target *t, int num, int rounds)
+{
+	int bad = 0;
+
+	for (int n = 0; n < num * rounds; n++)
+		bad += dc_fadd(i, &t[n % num]) != IBV_WC_SUCCESS;
+	return bad;
+}
+
+/* Requests to some targets in turn, by sessions that are kept. */
+static void test_kept(struct vt_dev *a, struct vt_dev *b)
+{
+	struct dc_target t[KEPT + 2];
+	const int rounds = 5;
+	struct dc_initiator i;
+	int wrong = 0;
+	long before;
+
+	dc_initiator_open(&i, a);
+	for (int n = 0; n < KEPT + 2; n++)
+		dc_target_open(&t[n], b, a, (uint64_t)n, false);
+	before = vt_dev_counter(a, "dc_connects");
+	is_int(fadd_all(&i, t, KEPT + 1, rounds), 0, "requests to %d targets in turn",
+	       KEPT + 1);
+	is_int(vt_dev_counter(a, "dc_connects"), before + KEPT + 1,
+	       "... connect to each once");
+	is_int(sum_sessions(t, KEPT + 1), KEPT + 1, "... and leave none");
+
+	/* This one takes the place of another one. */
+	is_int(dc_fadd(&i, &t[KEPT + 1]), IBV_WC_SUCCESS, "one more target");
+	ok(soon_open(t, KEPT + 2, KEPT + 1), "... ends a session with another");
+	before = vt_dev_counter(a, "dc_connects");
+	is_int(fadd_all(&i, t, KEPT + 2, 1), 0, "... to which requests connect again");
+	ok(vt_dev_counter(a, "dc_connects") > before, "... as the counter says");
+	for (int n = 0; n < KEPT + 2; n++)
+		wrong += dc_word(t[n].buf) != (uint64_t)(n <= KEPT ? rounds + 1 : 2);
+	is_int(wrong, 0, "... and all were executed once");
+
+	dc_initiator_reset(&i);
+	ok(soon_open(t, KEPT + 2, 0), "a reset of the initiator ends all sessions");
+	is_int(fadd_all(&i, t, 2, 1), 0, "an initiator with two sessions");
+	dc_target_close(&t[0]);
+	is_int(dc_fadd(&i, &t[1]), IBV_WC_SUCCESS, "... does not need the target that it left");
+	dc_initiator_close(&i);
+	ok(soon_open(t + 1, KEPT + 1, 0), "... and leaves the other when it is destroyed");
+	for (int n = 1; n < KEPT + 2; n++)
+		dc_target_close(&t[n]);
+}
+
+/* Handles that differ in the traffic class do not make two targets of one. */
+static void test_two_handles(struct vt_dev *a, struct vt_dev *b)
+{
+	struct ibv_ah_attr attr = {
+		.is_global = 1,
+		.port_num = 1,
+		.grh = {
+			.dgid = b->gid4, .sgid_index = (uint8_t)a->gid4_index,
+			.hop_limit = 64, .traffic_class = 4,
+		},
+	};
+	struct dc_target t[2], again;
+	struct dc_initiator i;
+	int bad = 0;
+	long before;
+
+	dc_initiator_open(&i, a);
+	for (int n = 0; n < 2; n++)
+		dc_target_open(&t[n], b, a, (uint64_t)n, false);
+	again = t[0];
+	again.ah = ibv_create_ah(a->pd, &attr);
+	if (!again.ah)
+		vt_bail("ibv_create_ah");
+	before = vt_dev_counter(a, "dc_connects");
+	for (int n = 0; n < 10; n++)
+		bad += dc_fadd(&i, &t[0]) || dc_fadd(&i, &again) ||
+		       dc_fadd(&i, &t[1]) || dc_fadd(&i, &again) ||
+		       dc_fadd(&i, &t[1]);
+	is_int(bad, 0, "two handles of a target, and another target");
+	is_int(vt_dev_counter(a, "dc_connects"), before + 2, "... need two sessions");
+	ok(dc_word(t[0].buf) == 30 && dc_word(t[1].buf) == 20,
+	   "... and all requests were executed once");
+	ibv_destroy_ah(again.ah);
+	dc_initiator_close(&i);
+	for (int n = 0; n < 2; n++)
+		dc_target_close(&t[n]);
+}
+
+/*
+ * A session that was idle for half of its life is not used again, because the
+ * target may end it.
+ */
+static void test_kept_idle(struct vt_dev *a, struct vt_dev *b)
+{
+	struct dc_initiator i;
+	struct dc_target t[2];
+	long before;
+
+	/* With this timeout, a session lives for 4 seconds. */
+	dc_timeout = 1;
+	dc_initiator_open(&i, a);
+	for (int n = 0; n < 2; n++)
+		dc_target_open(&t[n], b, a, (uint64_t)n, false);
+	is_int(fadd_all(&i, t, 2, 1), 0, "sessions with two targets");
+	before = vt_dev_counter(a, "dc_connects");
+	usleep(2500000);
+	is_int(sum_sessions(t, 2), 2, "... are still open when they have been idle");
+	is_int(fadd_all(&i, t, 2, 1), 0, "... but requests");
+	is_int(vt_dev_counter(a, "dc_connects"), before + 2, "... connect again");
+	is_int(sum_sessions(t, 2), 2, "... and the old sessions are gone");
+	dc_timeout = 14;
+	dc_initiator_close(&i);
+	for (int n = 0; n < 2; n++)
+		dc_target_close(&t[n]);
 }
 
 /* ---- states of a target ------------------------------------------------ */
@@ -512,7 +658,8 @@ static void test_other_target(struct vt_dev *a, struct vt_dev *b)
 	}
 	diag("forged answers of the other target");
 	wait_counted(a, "drop_address", dropped + DC_WIRE_CODES);
-	is_int(dc_fadd(&i, &t), IBV_WC_SUCCESS, "a request to the first target again");
+	dc_initiator_reset(&i);
+	is_int(dc_fadd(&i, &t), IBV_WC_SUCCESS, "after a reset, a request to the first target");
 	if (!sniff(rx, t.qp, &again, &psn))
 		vt_bail("no packet was seen");
 	ok(again.instance == seen.instance && again.session == seen.session + 2,
@@ -723,6 +870,9 @@ int main(int argc, char **argv)
 	plan(0);
 	test_sessions(a, b);
 	if (argc < 2 || strcmp(argv[1], "sessions")) {
+		test_kept(a, b);
+		test_two_handles(a, b);
+		test_kept_idle(a, b);
 		test_charged(a, b);
 		test_target_reset(a, b);
 		test_rd_atomic(a, b);
