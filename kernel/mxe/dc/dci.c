@@ -124,10 +124,7 @@ bool mxe_dci_may_start(const struct mxe_qp *qp, const struct mxe_send_wr *wr)
 
 	lockdep_assert_held(&qp->send_lock);
 
-	/*
-	 * The oldest request begins a session if it has to.  A kernel consumer
-	 * or another QP has no flag MXE_SEND_DC.
-	 */
+	/* The oldest request begins a session if it has to. */
 	return wr == mxe_sq_wr(req, req->tail) ||
 	       mxe_dci_is_connected_to(qp, mxe_dci_dest(qp, wr));
 }

@@ -5,7 +5,6 @@
  */
 #include <linux/smp.h>
 
-#include "dc/dci.h"
 #include "ip/tx.h"
 #include "mxe.h"
 #include "queues/wqe.h"
@@ -48,12 +47,10 @@ bool mxe_request_may_start(struct mxe_qp *qp, const struct mxe_send_wr *wr)
 		return false;
 	if (wr->error)
 		return true;
-	if (wr->flags & (MXE_SEND_FENCE | MXE_SEND_DC)) {
-		if (wr->flags & MXE_SEND_FENCE && req->rd_atomic)
-			return false;
-		if (wr->flags & MXE_SEND_DC && !mxe_dci_may_start(qp, wr))
-			return false;
-	}
+	if (wr->flags & MXE_SEND_FENCE && req->rd_atomic)
+		return false;
+	if (unlikely(qp->ops->may_start) && !qp->ops->may_start(qp, wr))
+		return false;
 	/* A local operation takes effect after all earlier requests. */
 	if (mxe_wr_is_local(wr->opcode))
 		return req->tail == req->cur;

@@ -45,6 +45,7 @@ const struct mxe_transport_ops mxe_transports[] = {
 		.wqe_flags = MXE_SEND_DC,
 		.loop_lacks = MXE_LOOP_LACKS,
 		.parse_dest = mxe_dci_parse_dest,
+		.may_start = mxe_dci_may_start,
 		.connect = mxe_dci_connect,
 		.forget = mxe_dci_forget,
 		.reset = mxe_dci_reset,

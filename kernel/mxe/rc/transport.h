@@ -61,6 +61,11 @@ struct mxe_transport_ops {
 	/* For a kernel consumer, with req.post_lock held. 0 or -EINVAL. */
 	int (*copy_dest)(struct mxe_send_wr *wr, const struct ib_send_wr *ibwr);
 	/*
+	 * Check whether a request may be started before the earlier ones are
+	 * acknowledged. It may have to be sent to another destination.
+	 */
+	bool (*may_start)(const struct mxe_qp *qp, const struct mxe_send_wr *wr);
+	/*
 	 * Connect to the destination of the request at req.cur, which was not
 	 * started, unless earlier ones are outstanding.
 	 */
