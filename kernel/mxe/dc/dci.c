@@ -87,8 +87,8 @@ void mxe_dci_forget(struct mxe_qp *qp, struct mxe_send_wr *wr)
 }
 
 /*
- * Returns true if destinations have the same target. It has one session, even
- * if the traffic class or the flow label differ.
+ * Returns true if destinations have the same target, with which there is one
+ * session, even if the traffic class or the flow label differ.
  */
 static bool mxe_dci_same_target(const struct mxe_dci_dest *a, const struct mxe_dci_dest *b)
 {
@@ -113,9 +113,7 @@ static bool mxe_dci_is_connected_to(const struct mxe_qp *qp,
 	const struct mxe_dci *dci = to_mdci(qp);
 
 	return dci->connected && dest->dctn == qp->dest_qpn &&
-	       dest->key == dci->dc.hdr.key &&
-	       (dest->flow == qp->req.flow ||
-		mxe_av_same(mxe_ah_flow_av(dest->flow), &qp->av));
+	       dest->key == dci->dc.hdr.key && mxe_tx_is_aimed(qp, dest->flow);
 }
 
 bool mxe_dci_may_start(const struct mxe_qp *qp, const struct mxe_send_wr *wr)
@@ -150,12 +148,18 @@ static u32 mxe_dci_life(const struct mxe_qp *qp)
 	return 2 * div_u64(ns, NSEC_PER_MSEC) + MXE_DCI_SLACK_MS;
 }
 
-/* Returns true if no response has arrived for half the life of a session. */
-static bool mxe_dci_is_idle(ktime_t heard, u32 life)
+/* Returns the life of the session in ns. */
+static u64 mxe_dci_life_ns(const struct mxe_dci *dci)
 {
-	ktime_t ns = ktime_sub(ktime_get_coarse_boottime(), heard);
+	return (u64)dci->dc.hdr.life * NSEC_PER_MSEC;
+}
 
-	return ktime_to_ns(ns) >= (u64)life * NSEC_PER_MSEC / 2;
+/* Returns true if no response has arrived for half the life of the session. */
+static bool mxe_dci_is_idle(const struct mxe_dci *dci)
+{
+	ktime_t ns = ktime_sub(ktime_get_coarse_boottime(), dci->heard);
+
+	return ktime_to_ns(ns) >= mxe_dci_life_ns(dci) / 2;
 }
 
 /* Copies the session to the headers of the packets to come. */
@@ -237,7 +241,7 @@ static struct mxe_dci_kept *mxe_dci_get_slot(struct mxe_qp *qp)
 	return oldest;
 }
 
-/* Keeps the session, of which nothing is outstanding. */
+/* Keeps the session, whose requests are all acknowledged. */
 static void mxe_dci_keep(struct mxe_qp *qp)
 {
 	struct mxe_dci *dci = to_mdci(qp);
@@ -296,7 +300,7 @@ static void mxe_dci_switch(struct mxe_qp *qp, const struct mxe_dci_dest *dest)
 		return;
 	}
 	found = mxe_dci_take(dci, dest, &next);
-	/* Without a response, nothing of the session was sent. */
+	/* A session without a response has sent nothing. */
 	if (dci->connected && dci->s.acked)
 		mxe_dci_keep(qp);
 	mxe_dci_aim(qp, dest);
@@ -338,7 +342,7 @@ void mxe_dci_connect(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	if (!mxe_dci_is_connected_to(qp, dest))
 		mxe_dci_switch(qp, dest);
 	/* A new session takes the place of an idle one at the target, too. */
-	if (!dci->connected || mxe_dci_is_idle(dci->heard, dci->dc.hdr.life))
+	if (!dci->connected || mxe_dci_is_idle(dci))
 		mxe_dci_open(qp, dest);
 }
 
@@ -392,7 +396,7 @@ enum mxe_dci_reaction mxe_dci_control(struct mxe_qp *qp,
 	elapsed = ktime_sub(ktime_get_boottime(), dci->begun);
 	reaction = mxe_dci_react(&dci->s, hdr->code, hdr->session, hdr->token,
 				 mxe_dci_would_know(ktime_to_ns(elapsed),
-						    (u64)dci->dc.hdr.life * NSEC_PER_MSEC,
+						    mxe_dci_life_ns(dci),
 						    hdr->age));
 	mxe_dci_fill(dci);
 	if (reaction == MXE_DCI_LOST)

@@ -152,14 +152,21 @@ void mxe_tx_send_batch(struct mxe_qp *qp, struct mxe_tx *tx)
 	mxe_tx_xmit(qp->dev, &qp->av, &tx->route, skb, num_pkts);
 }
 
+bool mxe_tx_is_aimed(const struct mxe_qp *qp, const struct mxe_ah_flow *flow)
+{
+	const struct mxe_ah_flow *cur = qp->req.flow;
+
+	lockdep_assert_held(&qp->send_lock);
+
+	return flow == cur ||
+	       (flow && cur && mxe_av_same(mxe_ah_flow_av(flow), &qp->av));
+}
+
 bool mxe_tx_aim(struct mxe_qp *qp, struct mxe_ah_flow *flow)
 {
 	struct mxe_requester *req = &qp->req;
 
-	lockdep_assert_held(&qp->send_lock);
-
-	if (flow == req->flow ||
-	    (flow && req->flow && mxe_av_same(mxe_ah_flow_av(flow), &qp->av)))
+	if (mxe_tx_is_aimed(qp, flow))
 		return false;
 	mxe_tx_flush(qp, &req->tx);
 	if (req->flow)

@@ -82,6 +82,13 @@ static inline void mxe_tx_flush(struct mxe_qp *qp, struct mxe_tx *tx)
 }
 
 /*
+ * Check whether the requester already sends to the destination of @flow, which
+ * another handle may name. Both may be NULL.
+ * Context: send_lock held.
+ */
+bool mxe_tx_is_aimed(const struct mxe_qp *qp, const struct mxe_ah_flow *flow);
+
+/*
  * Point the requester at the destination of a flow, or at none. Requests to the
  * same one share headers, route and GSO batch, whatever handles name it. Send a
  * batch to the last one first.
