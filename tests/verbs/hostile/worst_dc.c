@@ -20,6 +20,7 @@ enum {
 	DEFERRED = 256,			/* requests that wait for a READ */
 	TOO_MANY = 4,
 	WRITES = 60,
+	SESSIONS = 8,			/* of an initiator */
 	TIMES = 4,
 };
 
@@ -235,6 +236,45 @@ static bool dc_writes(const struct worst *w)
 	return done;
 }
 
+/*
+ * An initiator with as many sessions as it keeps is reset or destroyed, which
+ * sends a message to each target.
+ */
+static bool dc_end_sessions(bool destroy)
+{
+	struct dc_target t[SESSIONS];
+	struct dc_initiator i;
+	bool done = true;
+
+	dc_path_mtu = IBV_MTU_4096;
+	dc_initiator_open(&i, worst_a);
+	for (int n = 0; n < SESSIONS; n++) {
+		dc_target_open(&t[n], worst_b, worst_a, 7, false);
+		done = dc_fadd(&i, &t[n]) == IBV_WC_SUCCESS && done;
+	}
+	worst_begin();
+	if (destroy)
+		dc_initiator_close(&i);
+	else
+		done = !dc_to_state(i.qp, IBV_QPS_RESET) && done;
+	worst_end();
+	if (!destroy)
+		dc_initiator_close(&i);
+	for (int n = 0; n < SESSIONS; n++)
+		dc_target_close(&t[n]);
+	return done;
+}
+
+static bool dc_reset(void)
+{
+	return dc_end_sessions(false);
+}
+
+static bool dc_destroy(void)
+{
+	return dc_end_sessions(true);
+}
+
 const struct worst worst_dc[] = {
 	{ "dc_read", "a DC session begins with a READ of 128 packets", .run = dc_read },
 	{ "dc_read_4k", "a DC session begins with a READ of 16 packets of 4 KiB",
@@ -246,5 +286,7 @@ const struct worst worst_dc[] = {
 	{ "dc_writes", "60 WRITEs of a DC initiator", .run_with = dc_writes, .len = 64 },
 	{ "dc_writes_4k", "60 WRITEs of 4 KiB of a DC initiator", .run_with = dc_writes,
 	  .len = WORST_MTU },
+	{ "dc_reset", "a DC initiator with 8 sessions moves to RESET", .run = dc_reset },
+	{ "dc_destroy", "a DC initiator with 8 sessions is destroyed", .run = dc_destroy },
 	{ .name = NULL },
 };
