@@ -61,8 +61,8 @@ struct mxe_transport_ops {
 	/* For a kernel consumer, with req.post_lock held. 0 or -EINVAL. */
 	int (*copy_dest)(struct mxe_send_wr *wr, const struct ib_send_wr *ibwr);
 	/*
-	 * Check whether a request may be started before the earlier ones are
-	 * acknowledged. It may have to be sent to another destination.
+	 * Check whether a request may be started. If it has another destination
+	 * than the earlier ones, these must be acknowledged first.
 	 */
 	bool (*may_start)(const struct mxe_qp *qp, const struct mxe_send_wr *wr);
 	/*
