@@ -1601,7 +1601,7 @@ static void kill_b(void)
 static void test_fence_model(uint64_t seed, bool dc, enum fault fault)
 {
 	bool is_one_sided = fault == NO_FAULT && seed % 4 < 2;
-	int total = NUM_MODEL, num = 0, completed = 0, early = 0, failed;
+	int total = NUM_MODEL, num = 0, completed = 0, early = 0, failed, wrong;
 	uint64_t end_ms;
 
 	fake_device_use_dc(dc);
@@ -1642,9 +1642,11 @@ static void test_fence_model(uint64_t seed, bool dc, enum fault fault)
 	is_int(completed, total, "random operations complete, DC: %d, fault: %d",
 	       dc, (int)fault);
 	is_int(early, 0, "... and fences wait for the earlier ones");
-	while (count_wrong(num, fault != DEATH, &failed) && mxefi_now_ms() < end_ms)
+	do {
 		sched_yield();
-	is_int(count_wrong(num, fault != DEATH, &failed), 0,
+		wrong = count_wrong(num, fault != DEATH, &failed);
+	} while (wrong && mxefi_now_ms() < end_ms);
+	is_int(wrong, 0,
 	       "... and all that succeed are executed, and none twice");
 	ok(fault || !failed, "... and %d fail", failed);
 	must(fi_close(&model.cntr->fid), "fi_close cntr");

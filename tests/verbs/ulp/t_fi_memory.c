@@ -15,7 +15,7 @@
 #define NUM_TARGETS 64
 #define BURST 512
 #define NUM_TIMES 6
-#define NUM_SESSIONS 8		/* of an initiator, one of which is in use */
+#define NUM_SESSIONS 8		/* that an initiator keeps, with the current one */
 /* With send queues that are always of full size, a connection had 171,000. */
 #define MAX_RC_BYTES 20480
 #define MAX_DC_BYTES 2560
