@@ -525,6 +525,15 @@ static bool server_has_conns(void)
 	return has;
 }
 
+/**
+ * locks_server_listen() - Clear the table and listen on an address.
+ * @net: network namespace of @addr
+ * @addr: IP address and port
+ *
+ * Context: Process context. May sleep.
+ * Return: 0, -EBUSY if it listens already or still has connections, or an error
+ * of the RDMA CM.
+ */
 int locks_server_listen(struct net *net, struct sockaddr *addr)
 {
 	struct rdma_cm_id *id;
@@ -551,6 +560,11 @@ unlock:
 	return err;
 }
 
+/**
+ * locks_server_stop() - Stop listening, and disconnect all clients.
+ *
+ * Context: Process context. Sleeps until all connections are freed.
+ */
 void locks_server_stop(void)
 {
 	struct conn *conn;
@@ -568,6 +582,12 @@ void locks_server_stop(void)
 
 /* ---- debugfs ----------------------------------------------------------- */
 
+/**
+ * locks_server_show() - Print the statistics.
+ * @m: output
+ *
+ * Context: Process context. May sleep.
+ */
 void locks_server_show(struct seq_file *m)
 {
 	struct conn *conn;
@@ -584,6 +604,12 @@ void locks_server_show(struct seq_file *m)
 	mutex_unlock(&server.lock);
 }
 
+/**
+ * locks_server_show_table() - Print the words of the table.
+ * @m: output
+ *
+ * Context: Any.
+ */
 void locks_server_show_table(struct seq_file *m)
 {
 	unsigned int i;
@@ -605,6 +631,12 @@ void locks_server_show_table(struct seq_file *m)
 	}
 }
 
+/**
+ * locks_server_init() - Initialise the server.
+ *
+ * Context: Process context. May sleep.
+ * Return: 0 or -ENOMEM.
+ */
 int locks_server_init(void)
 {
 	mutex_init(&server.lock);
@@ -624,6 +656,11 @@ int locks_server_init(void)
 	return 0;
 }
 
+/**
+ * locks_server_exit() - Stop the server, if necessary, and free its resources.
+ *
+ * Context: Process context. May sleep.
+ */
 void locks_server_exit(void)
 {
 	locks_server_stop();

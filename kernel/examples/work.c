@@ -15,6 +15,13 @@
 #define LOCK_TRIES		2000
 #define LOCK_PAUSE_US		100
 
+/**
+ * locks_work_fail() - Record an error, and wake the thread.
+ * @w: the work
+ * @error: negative errno; ignored if there was an error before
+ *
+ * Context: Any.
+ */
 void locks_work_fail(struct locks_work *w, int error)
 {
 	cmpxchg(&w->error, 0, error);
@@ -32,12 +39,26 @@ static void locks_op_done(struct ib_cq *cq, struct ib_wc *wc)
 	complete(&op->done);
 }
 
+/**
+ * locks_op_init() - Prepare an operation before its request is posted.
+ * @op: the operation
+ *
+ * Context: Any.
+ */
 void locks_op_init(struct locks_op *op)
 {
 	op->cqe.done = locks_op_done;
 	init_completion(&op->done);
 }
 
+/**
+ * locks_op_result() - Get the result of a completed operation.
+ * @op: the operation
+ *
+ * Context: Any.
+ * Return: 0, or -EAGAIN if the request may be posted again. After -ECONNRESET
+ * or -EIO the connection cannot be used any more.
+ */
 int locks_op_result(const struct locks_op *op)
 {
 	if (op->status == IB_WC_SUCCESS)
@@ -48,6 +69,12 @@ int locks_op_result(const struct locks_op *op)
 	return op->status == IB_WC_WR_FLUSH_ERR ? -ECONNRESET : -EIO;
 }
 
+/**
+ * locks_buf_for_cpu() - Sync the buffer for the CPU.
+ * @w: the work
+ *
+ * Context: Any.
+ */
 void locks_buf_for_cpu(struct locks_work *w)
 {
 	ib_dma_sync_single_for_cpu(w->dev, w->buf_dma, sizeof(*w->buf),
@@ -127,6 +154,16 @@ static int remote_copy(struct locks_work *w, enum ib_wr_opcode opcode,
 
 /* ---- locks ------------------------------------------------------------- */
 
+/**
+ * locks_work_lock() - Take a lock.
+ * @w: the work
+ * @lock: number of the lock
+ * @grant: set to the number of the grant
+ *
+ * Context: A kthread. May sleep.
+ * Return: 0, -EBUSY if other clients held the lock at every try or the kthread
+ * should stop, or another negative errno.
+ */
 int locks_work_lock(struct locks_work *w, unsigned int lock, u64 *grant)
 {
 	unsigned int tries;
@@ -160,6 +197,15 @@ int locks_work_lock(struct locks_work *w, unsigned int lock, u64 *grant)
 	return -EBUSY;
 }
 
+/**
+ * locks_work_unlock() - Release a lock.
+ * @w: the work
+ * @lock: number of the lock, which is held
+ * @grant: from locks_work_lock()
+ *
+ * Context: Process context. May sleep.
+ * Return: 0 or a negative errno.
+ */
 int locks_work_unlock(struct locks_work *w, unsigned int lock, u64 grant)
 {
 	struct ib_atomic_wr wr = {
@@ -180,6 +226,17 @@ int locks_work_unlock(struct locks_work *w, unsigned int lock, u64 grant)
 	return 0;
 }
 
+/**
+ * locks_work_guarded() - Increment the word that a lock protects.
+ * @w: the work
+ * @lock: number of the lock, which is held
+ * @grant: from locks_work_lock()
+ *
+ * Not atomic by itself: an RDMA READ and an RDMA WRITE.
+ *
+ * Context: Process context. May sleep.
+ * Return: 0 or a negative errno.
+ */
 int locks_work_guarded(struct locks_work *w, unsigned int lock, u64 grant)
 {
 	size_t offset = offsetof(struct locks_table, guarded[lock]);
@@ -264,6 +321,13 @@ static void count_done(struct ib_cq *cq, struct ib_wc *wc)
 	spin_unlock_irqrestore(&w->count_lock, flags);
 }
 
+/**
+ * locks_work_count_start() - Start additions to the counters in the background.
+ * @w: the work
+ * @num: number of additions
+ *
+ * Context: Process context.
+ */
 void locks_work_count_start(struct locks_work *w, unsigned int num)
 {
 	unsigned int slot;
@@ -276,6 +340,16 @@ void locks_work_count_start(struct locks_work *w, unsigned int num)
 	spin_unlock_irq(&w->count_lock);
 }
 
+/**
+ * locks_work_count_finish() - Wait for the additions.
+ * @w: the work
+ *
+ * Waits for all of them, or only for those in flight if the kthread should
+ * stop. If the connection is broken, the QP is in the error state and flushes
+ * them.
+ *
+ * Context: A kthread. May sleep.
+ */
 void locks_work_count_finish(struct locks_work *w)
 {
 	wait_event_idle(w->wait, !READ_ONCE(w->counts_in_flight) ||
@@ -286,6 +360,12 @@ void locks_work_count_finish(struct locks_work *w)
 	wait_event_idle(w->wait, !READ_ONCE(w->counts_in_flight));
 }
 
+/**
+ * locks_work_init() - Initialise a zeroed struct locks_work.
+ * @w: the work
+ *
+ * Context: Any.
+ */
 void locks_work_init(struct locks_work *w)
 {
 	unsigned int slot;

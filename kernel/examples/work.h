@@ -74,39 +74,9 @@ struct locks_work {
 	u64 wrong;			/* inconsistent values; must stay 0 */
 };
 
-/**
- * locks_work_init() - Initialise a zeroed struct locks_work.
- * @w: the work
- *
- * Context: Any.
- */
 void locks_work_init(struct locks_work *w);
-
-/**
- * locks_work_fail() - Record an error, and wake the thread.
- * @w: the work
- * @error: negative errno; ignored if there was an error before
- *
- * Context: Any.
- */
 void locks_work_fail(struct locks_work *w, int error);
-
-/**
- * locks_op_init() - Prepare an operation before its request is posted.
- * @op: the operation
- *
- * Context: Any.
- */
 void locks_op_init(struct locks_op *op);
-
-/**
- * locks_op_result() - Get the result of a completed operation.
- * @op: the operation
- *
- * Context: Any.
- * Return: 0, or -EAGAIN if the request may be posted again. After -ECONNRESET
- * or -EIO the connection cannot be used any more.
- */
 int locks_op_result(const struct locks_op *op);
 
 /**
@@ -122,69 +92,11 @@ static inline u64 locks_buf_dma(const struct locks_work *w, const void *field)
 	return w->buf_dma + (field - (const void *)w->buf);
 }
 
-/**
- * locks_buf_for_cpu() - Sync the buffer for the CPU.
- * @w: the work
- *
- * Context: Any.
- */
 void locks_buf_for_cpu(struct locks_work *w);
-
-/**
- * locks_work_lock() - Take a lock.
- * @w: the work
- * @lock: number of the lock
- * @grant: set to the number of the grant
- *
- * Context: A kthread. May sleep.
- * Return: 0, -EBUSY if other clients held the lock at every try or the kthread
- * should stop, or another negative errno.
- */
 int locks_work_lock(struct locks_work *w, unsigned int lock, u64 *grant);
-
-/**
- * locks_work_guarded() - Increment the word that a lock protects.
- * @w: the work
- * @lock: number of the lock, which is held
- * @grant: from locks_work_lock()
- *
- * Not atomic by itself: an RDMA READ and an RDMA WRITE.
- *
- * Context: Process context. May sleep.
- * Return: 0 or a negative errno.
- */
 int locks_work_guarded(struct locks_work *w, unsigned int lock, u64 grant);
-
-/**
- * locks_work_unlock() - Release a lock.
- * @w: the work
- * @lock: number of the lock, which is held
- * @grant: from locks_work_lock()
- *
- * Context: Process context. May sleep.
- * Return: 0 or a negative errno.
- */
 int locks_work_unlock(struct locks_work *w, unsigned int lock, u64 grant);
-
-/**
- * locks_work_count_start() - Start additions to the counters in the background.
- * @w: the work
- * @num: number of additions
- *
- * Context: Process context.
- */
 void locks_work_count_start(struct locks_work *w, unsigned int num);
-
-/**
- * locks_work_count_finish() - Wait for the additions.
- * @w: the work
- *
- * Waits for all of them, or only for those in flight if the kthread should
- * stop. If the connection is broken, the QP is in the error state and flushes
- * them.
- *
- * Context: A kthread. May sleep.
- */
 void locks_work_count_finish(struct locks_work *w);
 
 #endif /* MASKED_LOCKS_WORK_H */

@@ -219,6 +219,12 @@ static int ib_exp_override_mode(const char *text)
 	return match_string(names, ARRAY_SIZE(names), equals + 1);
 }
 
+/**
+ * ib_exp_caps_check_overrides() - Validate the module parameter "override".
+ *
+ * Context: Module initialisation. Logs the first malformed element.
+ * Return: 0, or -EINVAL.
+ */
 int ib_exp_caps_check_overrides(void)
 {
 	int i;
@@ -256,6 +262,13 @@ static void ib_exp_caps_override(const struct ib_device *ibdev,
 
 /* ---- result ------------------------------------------------------------ */
 
+/**
+ * ib_exp_caps_query() - Determine what a device really executes.
+ * @ibdev: a registered device
+ * @attr: filled in completely
+ *
+ * Context: Process context. May sleep.
+ */
 void ib_exp_caps_query(struct ib_device *ibdev, struct ib_exp_device_attr *attr)
 {
 	*attr = (struct ib_exp_device_attr) {

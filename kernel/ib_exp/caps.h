@@ -13,21 +13,7 @@
 extern char *ib_exp_overrides[IB_EXP_MAX_OVERRIDES];
 extern int ib_exp_num_overrides;
 
-/**
- * ib_exp_caps_check_overrides() - Validate the module parameter "override".
- *
- * Context: Module initialisation. Logs the first malformed element.
- * Return: 0, or -EINVAL.
- */
 int ib_exp_caps_check_overrides(void);
-
-/**
- * ib_exp_caps_query() - Determine what a device really executes.
- * @ibdev: a registered device
- * @attr: filled in completely
- *
- * Context: Process context. May sleep.
- */
 void ib_exp_caps_query(struct ib_device *ibdev, struct ib_exp_device_attr *attr);
 
 #endif /* IB_EXP_CAPS_H */

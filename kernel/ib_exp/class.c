@@ -119,6 +119,13 @@ static void ib_exp_class_name(const struct ib_device *ibdev, char *name,
 	snprintf(name, size, "%s.%u", dev_name(&ibdev->dev), ibdev->index);
 }
 
+/**
+ * ib_exp_class_add() - Create the directory of a device.
+ * @dev: the device, whose attributes are final except max_retries
+ *
+ * Context: Process context. May sleep.
+ * Return: 0 or an error of device_create().
+ */
 int ib_exp_class_add(struct ib_exp_device *dev)
 {
 	char name[IB_DEVICE_NAME_MAX + 12];
@@ -131,11 +138,26 @@ int ib_exp_class_add(struct ib_exp_device *dev)
 	return PTR_ERR_OR_ZERO(dev->class_dev);
 }
 
+/**
+ * ib_exp_class_remove() - Remove the directory of a device.
+ * @dev: the device
+ *
+ * No attribute is being read or written after this returns.
+ *
+ * Context: Process context. May sleep.
+ */
 void ib_exp_class_remove(struct ib_exp_device *dev)
 {
 	device_unregister(dev->class_dev);
 }
 
+/**
+ * ib_exp_class_rename() - Follow a change of the ib_device's name.
+ * @dev: the device
+ *
+ * Context: Process context. May sleep. ib_core serialises renames with each
+ * other and with the removal of the device.
+ */
 void ib_exp_class_rename(struct ib_exp_device *dev)
 {
 	char name[IB_DEVICE_NAME_MAX + 12];
@@ -150,11 +172,22 @@ void ib_exp_class_rename(struct ib_exp_device *dev)
 			  ERR_PTR(err));
 }
 
+/**
+ * ib_exp_class_register() - Create the class.
+ *
+ * Context: Process context. May sleep.
+ * Return: 0 or an error of class_register().
+ */
 int ib_exp_class_register(void)
 {
 	return class_register(&ib_exp_class);
 }
 
+/**
+ * ib_exp_class_unregister() - Remove the class, which has no devices left.
+ *
+ * Context: Process context. May sleep.
+ */
 void ib_exp_class_unregister(void)
 {
 	class_unregister(&ib_exp_class);

@@ -21,6 +21,13 @@ static struct ib_exp_device *ib_exp_device_find(const struct ib_device *ibdev)
 	return NULL;
 }
 
+/**
+ * ib_exp_device_lock() - Look up a device and lock its list of QPs.
+ * @ibdev: the device as ib_core knows it
+ *
+ * Context: Process context. May sleep. On success the caller holds qps_lock.
+ * Return: the device, or NULL if it is not registered or is being removed.
+ */
 struct ib_exp_device *ib_exp_device_lock(struct ib_device *ibdev)
 {
 	struct ib_exp_device *dev;
@@ -33,6 +40,12 @@ struct ib_exp_device *ib_exp_device_lock(struct ib_device *ibdev)
 	return dev;
 }
 
+/**
+ * ib_exp_device_add() - Make a device visible to lookups.
+ * @dev: the device, completely initialised
+ *
+ * Context: Process context. May sleep.
+ */
 void ib_exp_device_add(struct ib_exp_device *dev)
 {
 	mutex_lock(&ib_exp_devices_lock);
@@ -40,6 +53,12 @@ void ib_exp_device_add(struct ib_exp_device *dev)
 	mutex_unlock(&ib_exp_devices_lock);
 }
 
+/**
+ * ib_exp_device_del() - Hide a device from lookups.
+ * @dev: the device
+ *
+ * Context: Process context. May sleep.
+ */
 void ib_exp_device_del(struct ib_exp_device *dev)
 {
 	mutex_lock(&ib_exp_devices_lock);
@@ -47,6 +66,13 @@ void ib_exp_device_del(struct ib_exp_device *dev)
 	mutex_unlock(&ib_exp_devices_lock);
 }
 
+/**
+ * ib_exp_device_put() - Drop a reference, the last of which ends remove()'s
+ * wait.
+ * @dev: the device
+ *
+ * Context: Any.
+ */
 void ib_exp_device_put(struct ib_exp_device *dev)
 {
 	if (refcount_dec_and_test(&dev->users))

@@ -32,38 +32,9 @@ struct ib_exp_device {
 	struct completion unused;	/* users has dropped to 0 */
 };
 
-/**
- * ib_exp_device_add() - Make a device visible to lookups.
- * @dev: the device, completely initialised
- *
- * Context: Process context. May sleep.
- */
 void ib_exp_device_add(struct ib_exp_device *dev);
-
-/**
- * ib_exp_device_del() - Hide a device from lookups.
- * @dev: the device
- *
- * Context: Process context. May sleep.
- */
 void ib_exp_device_del(struct ib_exp_device *dev);
-
-/**
- * ib_exp_device_lock() - Look up a device and lock its list of QPs.
- * @ibdev: the device as ib_core knows it
- *
- * Context: Process context. May sleep. On success the caller holds qps_lock.
- * Return: the device, or NULL if it is not registered or is being removed.
- */
 struct ib_exp_device *ib_exp_device_lock(struct ib_device *ibdev);
-
-/**
- * ib_exp_device_put() - Drop a reference, the last of which ends remove()'s
- * wait.
- * @dev: the device
- *
- * Context: Any.
- */
 void ib_exp_device_put(struct ib_exp_device *dev);
 
 #endif /* IB_EXP_DEVICE_H */

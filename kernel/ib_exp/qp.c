@@ -67,6 +67,12 @@ struct ib_exp_qp *ib_exp_qp_enable(struct ib_qp *ibqp,
 }
 EXPORT_SYMBOL_GPL(ib_exp_qp_enable);
 
+/**
+ * ib_exp_qp_put() - Drop a reference that a request in flight holds.
+ * @qp: the QP
+ *
+ * Context: Any.
+ */
 void ib_exp_qp_put(struct ib_exp_qp_priv *qp)
 {
 	if (refcount_dec_and_test(&qp->users))
@@ -118,6 +124,13 @@ void ib_exp_qp_disable(struct ib_exp_qp *eqp)
 }
 EXPORT_SYMBOL_GPL(ib_exp_qp_disable);
 
+/**
+ * ib_exp_qp_tell_all() - Tell consumers that their device is being removed.
+ * @dev: the device, which lookups do not find any more
+ *
+ * Context: Process context. May sleep. Calls each QP's removed() with qps_lock
+ * held.
+ */
 void ib_exp_qp_tell_all(struct ib_exp_device *dev)
 {
 	struct ib_exp_qp_priv *qp;

@@ -38,21 +38,7 @@ static inline struct ib_exp_qp_priv *to_ib_exp_qp_priv(struct ib_exp_qp *eqp)
 	return container_of(eqp, struct ib_exp_qp_priv, eqp);
 }
 
-/**
- * ib_exp_qp_put() - Drop a reference that a request in flight holds.
- * @qp: the QP
- *
- * Context: Any.
- */
 void ib_exp_qp_put(struct ib_exp_qp_priv *qp);
-
-/**
- * ib_exp_qp_tell_all() - Tell consumers that their device is being removed.
- * @dev: the device, which lookups do not find any more
- *
- * Context: Process context. May sleep. Calls each QP's removed() with qps_lock
- * held.
- */
 void ib_exp_qp_tell_all(struct ib_exp_device *dev);
 
 #endif /* IB_EXP_QP_H */

@@ -250,6 +250,10 @@ static void mxe_get_dev_fw_str(struct ib_device *ibdev, char *str)
 	snprintf(str, IB_FW_VERSION_NAME_MAX, "%s", THIS_MODULE->version);
 }
 
+/*
+ * Report a change of the port state. The netdev may have changed its own.
+ * Context: RTNL held.
+ */
 void mxe_device_port_event(struct mxe_dev *dev)
 {
 	bool up = mxe_device_port_up(dev);
@@ -436,6 +440,10 @@ static int mxe_device_init(struct mxe_dev *dev, struct net_device *ndev)
 	return dev->stats ? mxe_pin_init(dev) : -ENOMEM;
 }
 
+/*
+ * @name may contain a %d.
+ * Context: Process context, without RTNL. May sleep.
+ */
 int mxe_device_add(const char *name, struct net_device *ndev)
 {
 	struct mxe_dev *dev;

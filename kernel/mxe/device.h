@@ -16,16 +16,7 @@ extern bool mxe_device_reply_be;
 /* Module parameter coherent, for devices that are created later. */
 extern bool mxe_device_coherent;
 
-/*
- * @name may contain a %d.
- * Context: Process context, without RTNL. May sleep.
- */
 int mxe_device_add(const char *name, struct net_device *ndev);
-
-/*
- * Report a change of the port state. The netdev may have changed its own.
- * Context: RTNL held.
- */
 void mxe_device_port_event(struct mxe_dev *dev);
 
 /* Announces the masked atomics of the devices to ib_exp. */

@@ -89,6 +89,7 @@ static struct notifier_block mxe_link_netdev_notifier = {
 	.notifier_call = mxe_link_netdev_event,
 };
 
+/* Context: May sleep. */
 int mxe_link_register(void)
 {
 	int err = register_netdevice_notifier(&mxe_link_netdev_notifier);
@@ -99,6 +100,7 @@ int mxe_link_register(void)
 	return 0;
 }
 
+/* Context: May sleep. */
 void mxe_link_unregister(void)
 {
 	rdma_link_unregister(&mxe_link_ops);

@@ -5,10 +5,7 @@
 #ifndef MXE_LINK_H
 #define MXE_LINK_H
 
-/* Context: May sleep. */
 int mxe_link_register(void);
-
-/* Context: May sleep. */
 void mxe_link_unregister(void);
 
 #endif /* MXE_LINK_H */

@@ -139,6 +139,11 @@ static void mxe_netns_forget_netdev(struct mxe_dev *dev)
 	rtnl_unlock();
 }
 
+/*
+ * Set ndev_gone of the device, if any, that uses a netdev, because it is
+ * unregistered or leaves its netns.
+ * Context: RTNL held.
+ */
 void mxe_netns_netdev_gone(struct net_device *ndev)
 {
 	struct mxe_dev *dev;
@@ -170,6 +175,13 @@ static bool mxe_netns_has(const struct mxe_netns *mnet,
 	return false;
 }
 
+/*
+ * Add a device, whose ndev is set, to the netns of its netdev. Open the sockets
+ * for the first device.
+ * Context: Process context, without RTNL. May sleep.
+ * Return: 0; -EEXIST if another device uses the netdev; or an error of
+ * udp_sock_create(), such as -EADDRINUSE.
+ */
 int mxe_netns_attach(struct mxe_dev *dev, struct net *net)
 {
 	struct mxe_netns *mnet = net_generic(net, mxe_netns_id);
@@ -191,6 +203,11 @@ int mxe_netns_attach(struct mxe_dev *dev, struct net *net)
 	return err;
 }
 
+/*
+ * Remove a device from its netns. Close the sockets after the last device. Wait
+ * for a grace period.
+ * Context: Process context, without RTNL. May sleep.
+ */
 void mxe_netns_detach(struct mxe_dev *dev)
 {
 	struct mxe_netns *mnet = dev->mnet;
@@ -265,6 +282,7 @@ int mxe_netns_register(void)
 	return register_pernet_subsys(&mxe_netns_ops);
 }
 
+/* Call it when no device is left. */
 void mxe_netns_unregister(void)
 {
 	unregister_pernet_subsys(&mxe_netns_ops);

@@ -46,30 +46,9 @@ struct mxe_netns {
 
 int mxe_netns_register(void);
 
-/* Call it when no device is left. */
 void mxe_netns_unregister(void);
-
-/*
- * Add a device, whose ndev is set, to the netns of its netdev. Open the sockets
- * for the first device.
- * Context: Process context, without RTNL. May sleep.
- * Return: 0; -EEXIST if another device uses the netdev; or an error of
- * udp_sock_create(), such as -EADDRINUSE.
- */
 int mxe_netns_attach(struct mxe_dev *dev, struct net *net);
-
-/*
- * Remove a device from its netns. Close the sockets after the last device. Wait
- * for a grace period.
- * Context: Process context, without RTNL. May sleep.
- */
 void mxe_netns_detach(struct mxe_dev *dev);
-
-/*
- * Set ndev_gone of the device, if any, that uses a netdev, because it is
- * unregistered or leaves its netns.
- * Context: RTNL held.
- */
 void mxe_netns_netdev_gone(struct net_device *ndev);
 
 #endif /* MXE_NETNS_H */

@@ -15,11 +15,20 @@ static const int mxe_resource_limits[MXE_RESOURCE_COUNT] = {
 	[MXE_RESOURCE_DC_SESSION] = MXE_MAX_DC_SESSIONS,
 };
 
+/*
+ * Count an object that a packet creates. Return false at the limit.
+ * Context: Any.
+ */
 bool mxe_resource_try_take(struct mxe_dev *dev, enum mxe_resource type)
 {
 	return atomic_add_unless(&dev->resources[type], 1, mxe_resource_limits[type]);
 }
 
+/*
+ * Count an object that a verb creates. Return -ENOMEM at the limit that
+ * query_device reports.
+ * Context: Any.
+ */
 int mxe_resource_take(struct mxe_dev *dev, enum mxe_resource type)
 {
 	if (mxe_resource_try_take(dev, type))
@@ -28,6 +37,10 @@ int mxe_resource_take(struct mxe_dev *dev, enum mxe_resource type)
 			  mxe_resource_limits[type], type);
 }
 
+/*
+ * Uncount an object that is destroyed.
+ * Context: Any.
+ */
 void mxe_resource_give(struct mxe_dev *dev, enum mxe_resource type)
 {
 	atomic_dec(&dev->resources[type]);

@@ -21,23 +21,8 @@ enum mxe_resource {
 	MXE_RESOURCE_COUNT
 };
 
-/*
- * Count an object that a packet creates. Return false at the limit.
- * Context: Any.
- */
 bool mxe_resource_try_take(struct mxe_dev *dev, enum mxe_resource type);
-
-/*
- * Count an object that a verb creates. Return -ENOMEM at the limit that
- * query_device reports.
- * Context: Any.
- */
 int mxe_resource_take(struct mxe_dev *dev, enum mxe_resource type);
-
-/*
- * Uncount an object that is destroyed.
- * Context: Any.
- */
 void mxe_resource_give(struct mxe_dev *dev, enum mxe_resource type);
 
 #endif /* MXE_RESOURCE_H */

@@ -20,6 +20,7 @@ static bool mxe_dc_parse_control(const struct mxe_pkt *pkt, struct mxe_dc_hdr *h
 	return true;
 }
 
+/* Set @hdr to the fields of a DCETH, and all others to 0. */
 void mxe_dc_get(const struct mxe_dceth *eth, struct mxe_dc_hdr *hdr)
 {
 	*hdr = (struct mxe_dc_hdr) {
@@ -31,6 +32,11 @@ void mxe_dc_get(const struct mxe_dceth *eth, struct mxe_dc_hdr *hdr)
 	};
 }
 
+/*
+ * Check and parse the DC headers of a packet with MXE_OP_DCETH.
+ * Return: false if the code or the length of a control packet is wrong, or a
+ * response demands a session.
+ */
 bool mxe_dc_parse(const struct mxe_pkt *pkt, struct mxe_dc_hdr *hdr)
 {
 	const struct mxe_dceth *eth = mxe_pkt_dceth(pkt);
@@ -64,6 +70,7 @@ static void mxe_dc_write_dceth(const struct mxe_dc_hdr *hdr, struct mxe_dceth *e
 	eth->instance = cpu_to_be64(hdr->instance);
 }
 
+/* Write mxe_dc_len() bytes, the headers of a data packet. Return their end. */
 u8 *mxe_dc_write(const struct mxe_dc_hdr *hdr, u8 *p)
 {
 	struct mxe_dceth *eth = (void *)p;
@@ -79,6 +86,7 @@ u8 *mxe_dc_write(const struct mxe_dc_hdr *hdr, u8 *p)
 	return p + sizeof(*eth) + sizeof(*ceth);
 }
 
+/* Write a struct mxe_dceth, and a struct mxe_dctleth if mxe_dc_has_token(). */
 void mxe_dc_write_control(const struct mxe_dc_hdr *hdr, u8 *p)
 {
 	struct mxe_dceth *eth = (void *)p;

@@ -84,14 +84,7 @@ static inline bool mxe_dc_has_token(u8 code)
 	return code == MXE_DC_CHALLENGE || code == MXE_DC_STALE;
 }
 
-/* Set @hdr to the fields of a DCETH, and all others to 0. */
 void mxe_dc_get(const struct mxe_dceth *eth, struct mxe_dc_hdr *hdr);
-
-/*
- * Check and parse the DC headers of a packet with MXE_OP_DCETH.
- * Return: false if the code or the length of a control packet is wrong, or a
- * response demands a session.
- */
 bool mxe_dc_parse(const struct mxe_pkt *pkt, struct mxe_dc_hdr *hdr);
 
 static inline unsigned int mxe_dc_len(const struct mxe_dc_hdr *hdr)
@@ -99,10 +92,7 @@ static inline unsigned int mxe_dc_len(const struct mxe_dc_hdr *hdr)
 	return sizeof(struct mxe_dceth) + (hdr->connect ? sizeof(struct mxe_dcceth) : 0);
 }
 
-/* Write mxe_dc_len() bytes, the headers of a data packet. Return their end. */
 u8 *mxe_dc_write(const struct mxe_dc_hdr *hdr, u8 *p);
-
-/* Write a struct mxe_dceth, and a struct mxe_dctleth if mxe_dc_has_token(). */
 void mxe_dc_write_control(const struct mxe_dc_hdr *hdr, u8 *p);
 
 #endif /* MXE_DC_H */

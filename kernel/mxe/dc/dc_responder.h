@@ -47,45 +47,13 @@ static inline struct mxe_dc_responder *to_mdc_responder(struct mxe_qp *qp)
 	return container_of(qp, struct mxe_dc_responder, qp);
 }
 
-/*
- * Create the responder of a session that the request @hdr of @addr opens. @av
- * is the address of the initiator. Charge the active memory control group.
- * Context: BHs disabled, lock of the target held.
- * Return: the responder, or NULL if there is no memory or no resource left.
- */
 struct mxe_dc_responder *mxe_dc_responder_create(const struct mxe_qp *target,
 						 const struct mxe_dct_addr *addr,
 						 const struct mxe_dc_hdr *hdr,
 						 const struct mxe_av *av);
-
-/*
- * Stop a responder. It executes nothing from here on, nor the rest of a READ.
- * Context: BHs disabled, no lock of the responder held. Takes its recv_lock.
- */
 void mxe_dc_responder_halt(struct mxe_dc_responder *resp);
-
-/*
- * Check whether a responder still has work. Nothing arrives while it sends the
- * responses of a long READ, but its initiator is not idle.
- * Context: Lock of the target held. This is a hint, because recv_lock is not.
- */
 bool mxe_dc_responder_is_busy(const struct mxe_dc_responder *resp);
-
-/*
- * Flush a responder that was halted, and may be dying. A receive request of the
- * SRQ that it has taken up completes, so that it is not lost. Deferred requests
- * are never executed. mxe_dc_responder_free() drops them, because a packet that
- * ends a session must not take as long as that.
- * Context: No lock of a QP or a target held. RCU read-side section, unless the
- * caller frees the responder.
- */
 void mxe_dc_responder_flush(struct mxe_dc_responder *resp);
-
-/*
- * Flush and free a responder that was halted, or was never used. Its memory is
- * freed a grace period later.
- * Context: May sleep.
- */
 void mxe_dc_responder_free(struct mxe_dc_responder *resp);
 
 #endif /* MXE_DC_RESPONDER_H */

@@ -24,6 +24,11 @@
 static_assert(2 * ((4096ULL << (31 + 2)) * 8 / NSEC_PER_MSEC) +
 	      MXE_DCI_SLACK_MS <= MXE_DC_MAX_LIFE);
 
+/*
+ * Make a QP of type IB_QPT_DRIVER that is being created a DC initiator.
+ * Context: May sleep.
+ * Return: 0 or -ENOMEM.
+ */
 int mxe_dci_create(struct mxe_qp *qp)
 {
 	struct mxe_dci *dci = kzalloc(sizeof(*dci), GFP_KERNEL_ACCOUNT);
@@ -116,6 +121,12 @@ static bool mxe_dci_is_connected_to(const struct mxe_qp *qp,
 	       dest->key == dci->dc.hdr.key && mxe_tx_is_aimed(qp, dest->flow);
 }
 
+/*
+ * Check whether @wr, which is at req.cur or behind it and not started, may be
+ * started now. A request for another target waits until all earlier ones are
+ * acknowledged.
+ * Context: send_lock held.
+ */
 bool mxe_dci_may_start(const struct mxe_qp *qp, const struct mxe_send_wr *wr)
 {
 	const struct mxe_requester *req = &qp->req;
@@ -127,6 +138,10 @@ bool mxe_dci_may_start(const struct mxe_qp *qp, const struct mxe_send_wr *wr)
 	       mxe_dci_is_connected_to(qp, mxe_dci_dest(qp, wr));
 }
 
+/*
+ * Free the initiator, which is dying, or was never published.
+ * Context: Process context.
+ */
 void mxe_dci_destroy(struct mxe_qp *qp)
 {
 	kfree_rcu(to_mdci(qp), rcu);
@@ -330,6 +345,12 @@ void mxe_dci_reset(struct mxe_qp *qp)
 	mxe_tx_aim(qp, NULL);
 }
 
+/*
+ * Connect to the target of @wr, which is at req.cur and not started, by the
+ * session that was kept, or else by a new one. While earlier requests are
+ * outstanding, do nothing, because @wr has to wait if it has another target.
+ * Context: BHs disabled, send_lock held.
+ */
 void mxe_dci_connect(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
 	const struct mxe_dci_dest *dest = mxe_dci_dest(qp, wr);
@@ -348,6 +369,12 @@ void mxe_dci_connect(struct mxe_qp *qp, struct mxe_send_wr *wr)
 
 /* ---- sessions in use ----------------------------------------------------- */
 
+/*
+ * Return the responder of the session on this host, or NULL. @target is a DC QP
+ * of the number and the netns of the target of the session.
+ * Context: BHs disabled, RCU read-side section, in which the result is valid.
+ * send_lock of @qp held.
+ */
 struct mxe_qp *mxe_dci_loop_peer(const struct mxe_qp *qp, struct mxe_qp *target)
 {
 	const struct mxe_dci *dci = to_mdci(qp);
@@ -371,6 +398,10 @@ struct mxe_qp *mxe_dci_loop_peer(const struct mxe_qp *qp, struct mxe_qp *target)
 	return target->dc->responder(target, &addr, dci->s.session);
 }
 
+/*
+ * Note a response of the session.
+ * Context: send_lock held.
+ */
 void mxe_dci_heard(struct mxe_qp *qp)
 {
 	struct mxe_dci *dci = to_mdci(qp);
@@ -384,6 +415,13 @@ void mxe_dci_heard(struct mxe_qp *qp)
 	mxe_dci_fill(dci);
 }
 
+/*
+ * Handle a control packet of the target of a DC initiator that can send. For a
+ * resend, everything unacknowledged is sent again when the caller runs the
+ * requester.
+ * Context: BHs disabled, send_lock held.
+ * Return: the reaction. The caller handles MXE_DCI_WAIT and the failures.
+ */
 enum mxe_dci_reaction mxe_dci_control(struct mxe_qp *qp,
 				      const struct mxe_dc_hdr *hdr)
 {

@@ -61,17 +61,7 @@ static inline struct mxe_dci *to_mdci(const struct mxe_qp *qp)
 	return container_of(qp->dc, struct mxe_dci, dc);
 }
 
-/*
- * Make a QP of type IB_QPT_DRIVER that is being created a DC initiator.
- * Context: May sleep.
- * Return: 0 or -ENOMEM.
- */
 int mxe_dci_create(struct mxe_qp *qp);
-
-/*
- * Free the initiator, which is dying, or was never published.
- * Context: Process context.
- */
 void mxe_dci_destroy(struct mxe_qp *qp);
 
 /* Context: send_lock held. */
@@ -88,43 +78,10 @@ enum ib_wc_status mxe_dci_parse_dest(struct mxe_qp *qp, struct mxe_send_wr *wr,
 void mxe_dci_forget(struct mxe_qp *qp, struct mxe_send_wr *wr);
 void mxe_dci_reset(struct mxe_qp *qp);
 
-/*
- * Connect to the target of @wr, which is at req.cur and not started, by the
- * session that was kept, or else by a new one. While earlier requests are
- * outstanding, do nothing, because @wr has to wait if it has another target.
- * Context: BHs disabled, send_lock held.
- */
 void mxe_dci_connect(struct mxe_qp *qp, struct mxe_send_wr *wr);
-
-/*
- * Check whether @wr, which is at req.cur or behind it and not started, may be
- * started now. A request for another target waits until all earlier ones are
- * acknowledged.
- * Context: send_lock held.
- */
 bool mxe_dci_may_start(const struct mxe_qp *qp, const struct mxe_send_wr *wr);
-
-/*
- * Return the responder of the session on this host, or NULL. @target is a DC QP
- * of the number and the netns of the target of the session.
- * Context: BHs disabled, RCU read-side section, in which the result is valid.
- * send_lock of @qp held.
- */
 struct mxe_qp *mxe_dci_loop_peer(const struct mxe_qp *qp, struct mxe_qp *target);
-
-/*
- * Note a response of the session.
- * Context: send_lock held.
- */
 void mxe_dci_heard(struct mxe_qp *qp);
-
-/*
- * Handle a control packet of the target of a DC initiator that can send. For a
- * resend, everything unacknowledged is sent again when the caller runs the
- * requester.
- * Context: BHs disabled, send_lock held.
- * Return: the reaction. The caller handles MXE_DCI_WAIT and the failures.
- */
 enum mxe_dci_reaction mxe_dci_control(struct mxe_qp *qp,
 				      const struct mxe_dc_hdr *hdr);
 

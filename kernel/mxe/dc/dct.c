@@ -42,6 +42,10 @@ struct mxe_dct_peer {
 
 /* ---- addresses ----------------------------------------------------------- */
 
+/*
+ * Set @addr to the initiator that has sent a packet whose network header is
+ * set. Of @hdr, only qpn and instance are used.
+ */
 void mxe_dct_addr_of(struct mxe_dct_addr *addr, const struct sk_buff *skb,
 		     const struct mxe_dc_hdr *hdr)
 {
@@ -493,6 +497,12 @@ static struct mxe_dc_responder *mxe_dct_lookup(struct mxe_dct *dct,
 	return resp;
 }
 
+/*
+ * Return the responder of a session that is open, or NULL. It may be closed at
+ * any time.
+ * Context: BHs disabled, RCU read-side section, in which the result is valid.
+ * Takes the lock of the target.
+ */
 struct mxe_qp *mxe_dct_responder(struct mxe_qp *qp, const struct mxe_dct_addr *addr,
 				 u32 session)
 {
@@ -503,6 +513,15 @@ struct mxe_qp *mxe_dct_responder(struct mxe_qp *qp, const struct mxe_dct_addr *a
 	return resp ? &resp->qp : NULL;
 }
 
+/*
+ * Return the responder for a request. Open a session if the request demands it.
+ * If there is no responder, return NULL and send a control packet that tells
+ * the initiator why. The responder may be closed at any time. @skb remains the
+ * caller's.
+ * Context: BHs disabled, RCU read-side section, in which the result is valid.
+ * No lock of a QP held. Takes the lock of the target, recv_lock of a responder
+ * that it closes, and recv_lock of the target to report an event.
+ */
 struct mxe_qp *mxe_dct_find(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
 			    const struct sk_buff *skb)
 {
@@ -547,6 +566,10 @@ closed:
 	return NULL;
 }
 
+/*
+ * Close a session, because its initiator leaves it. @skb remains the caller's.
+ * Context: As mxe_dct_find().
+ */
 void mxe_dct_disconnect(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
 			const struct sk_buff *skb)
 {
@@ -571,6 +594,10 @@ void mxe_dct_disconnect(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
 		mxe_dc_responder_flush(resp);
 }
 
+/*
+ * Count the initiators of a target.
+ * Context: RCU read-side section or a verb, no lock of a QP held.
+ */
 void mxe_dct_query(struct mxe_qp *qp, struct mxe_dct_info *info)
 {
 	struct mxe_dct *dct = to_mdct(qp);
@@ -583,6 +610,11 @@ void mxe_dct_query(struct mxe_qp *qp, struct mxe_dct_info *info)
 	spin_unlock_bh(&dct->lock);
 }
 
+/*
+ * Arm a target: its next wrong access key raises IB_EVENT_QP_ACCESS_ERR and
+ * disarms the target. A change of the state does not disarm it.
+ * Context: Process context, a verb, no lock of a QP held.
+ */
 void mxe_dct_arm(struct mxe_qp *qp)
 {
 	struct mxe_dct *dct = to_mdct(qp);
@@ -594,6 +626,12 @@ void mxe_dct_arm(struct mxe_qp *qp)
 
 /* ---- targets ------------------------------------------------------------- */
 
+/*
+ * Make a QP of type IB_QPT_DRIVER that is being created, with an SRQ, a DC
+ * target. Initiators must present @key.
+ * Context: May sleep.
+ * Return: 0 or -ENOMEM.
+ */
 int mxe_dct_create(struct mxe_qp *qp, u64 key)
 {
 	struct mxe_dct *dct = kzalloc(sizeof(*dct), GFP_KERNEL_ACCOUNT);
@@ -620,6 +658,11 @@ int mxe_dct_create(struct mxe_qp *qp, u64 key)
 	return 0;
 }
 
+/*
+ * Apply a new state of the QP to its target. End all sessions unless the state
+ * is RTR. When this returns, their requests are not executed any more.
+ * Context: No lock of a QP held. May sleep.
+ */
 void mxe_dct_update(struct mxe_qp *qp)
 {
 	const struct mxe_netns *mnet = qp->dev->mnet;
@@ -642,6 +685,11 @@ void mxe_dct_update(struct mxe_qp *qp)
 	mxe_dct_scan(dct, left);
 }
 
+/*
+ * Close all sessions, and free the target, which is not found by its number any
+ * more.
+ * Context: May sleep.
+ */
 void mxe_dct_destroy(struct mxe_qp *qp)
 {
 	struct mxe_dct *dct = to_mdct(qp);

@@ -67,26 +67,8 @@ static inline struct mxe_dct *to_mdct(const struct mxe_qp *qp)
 	return container_of(qp->dc, struct mxe_dct, dc);
 }
 
-/*
- * Make a QP of type IB_QPT_DRIVER that is being created, with an SRQ, a DC
- * target. Initiators must present @key.
- * Context: May sleep.
- * Return: 0 or -ENOMEM.
- */
 int mxe_dct_create(struct mxe_qp *qp, u64 key);
-
-/*
- * Close all sessions, and free the target, which is not found by its number any
- * more.
- * Context: May sleep.
- */
 void mxe_dct_destroy(struct mxe_qp *qp);
-
-/*
- * Apply a new state of the QP to its target. End all sessions unless the state
- * is RTR. When this returns, their requests are not executed any more.
- * Context: No lock of a QP held. May sleep.
- */
 void mxe_dct_update(struct mxe_qp *qp);
 
 /* Numbers that describe the initiators of a target. */
@@ -97,51 +79,14 @@ struct mxe_dct_info {
 	bool armed;
 };
 
-/*
- * Count the initiators of a target.
- * Context: RCU read-side section or a verb, no lock of a QP held.
- */
 void mxe_dct_query(struct mxe_qp *qp, struct mxe_dct_info *info);
-
-/*
- * Arm a target: its next wrong access key raises IB_EVENT_QP_ACCESS_ERR and
- * disarms the target. A change of the state does not disarm it.
- * Context: Process context, a verb, no lock of a QP held.
- */
 void mxe_dct_arm(struct mxe_qp *qp);
-
-/*
- * Set @addr to the initiator that has sent a packet whose network header is
- * set. Of @hdr, only qpn and instance are used.
- */
 void mxe_dct_addr_of(struct mxe_dct_addr *addr, const struct sk_buff *skb,
 		     const struct mxe_dc_hdr *hdr);
-
-/*
- * Return the responder of a session that is open, or NULL. It may be closed at
- * any time.
- * Context: BHs disabled, RCU read-side section, in which the result is valid.
- * Takes the lock of the target.
- */
 struct mxe_qp *mxe_dct_responder(struct mxe_qp *qp, const struct mxe_dct_addr *addr,
 				 u32 session);
-
-/*
- * Return the responder for a request. Open a session if the request demands it.
- * If there is no responder, return NULL and send a control packet that tells
- * the initiator why. The responder may be closed at any time. @skb remains the
- * caller's.
- * Context: BHs disabled, RCU read-side section, in which the result is valid.
- * No lock of a QP held. Takes the lock of the target, recv_lock of a responder
- * that it closes, and recv_lock of the target to report an event.
- */
 struct mxe_qp *mxe_dct_find(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
 			    const struct sk_buff *skb);
-
-/*
- * Close a session, because its initiator leaves it. @skb remains the caller's.
- * Context: As mxe_dct_find().
- */
 void mxe_dct_disconnect(struct mxe_qp *qp, const struct mxe_dc_hdr *hdr,
 			const struct sk_buff *skb);
 

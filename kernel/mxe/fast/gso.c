@@ -27,6 +27,7 @@ static unsigned int mxe_gso_hdr_len(const struct sk_buff *skb)
 	       skb_network_header(skb);
 }
 
+/* As mxe_gso_has_room(), for a batch that is not empty. */
 bool mxe_gso_takes(const struct mxe_gso *gso,
 		   const struct net_device *ndev, size_t len)
 {
@@ -39,6 +40,11 @@ bool mxe_gso_takes(const struct mxe_gso *gso,
 	       head->len + len <= IP_MAX_MTU;
 }
 
+/*
+ * Add a complete packet, which begins at its IP header, to a batch that has
+ * room. Consumes @skb.
+ * Context: Lock of the QP's side held.
+ */
 void mxe_gso_add(struct mxe_gso *gso, struct sk_buff *skb)
 {
 	struct sk_buff *head = gso->head;
@@ -61,6 +67,10 @@ void mxe_gso_add(struct mxe_gso *gso, struct sk_buff *skb)
 	head->truesize += skb->truesize;
 }
 
+/*
+ * Empty a batch. Return its packets as one socket buffer, or NULL.
+ * Context: Lock of the QP's side held.
+ */
 struct sk_buff *mxe_gso_take(struct mxe_gso *gso)
 {
 	struct sk_buff *head = gso->head;
@@ -83,6 +93,10 @@ struct sk_buff *mxe_gso_take(struct mxe_gso *gso)
 
 /* ---- receiving --------------------------------------------------------- */
 
+/*
+ * Return false if the stack must split a received batch, because parts have to
+ * be copied. @ip_len is without options or extension headers.
+ */
 bool mxe_gso_can_split(const struct sk_buff *skb, unsigned int ip_len)
 {
 	const struct sk_buff *other;
@@ -100,6 +114,11 @@ bool mxe_gso_can_split(const struct sk_buff *skb, unsigned int ip_len)
 	return true;
 }
 
+/*
+ * Split a received batch, for which mxe_gso_can_split() is true, in place. Its
+ * packets are linked by skb->next afterwards. The lengths in the headers of the
+ * first packet become those of that packet again.
+ */
 void mxe_gso_split(struct sk_buff *skb)
 {
 	unsigned int udp_len;

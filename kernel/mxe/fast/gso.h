@@ -40,7 +40,6 @@ static inline bool mxe_gso_is_empty(const struct mxe_gso *gso)
 /* Module parameter: batch packets if the netdev has GSO. */
 extern bool mxe_gso_enabled;
 
-/* As mxe_gso_has_room(), for a batch that is not empty. */
 bool mxe_gso_takes(const struct mxe_gso *gso,
 		   const struct net_device *ndev, size_t len);
 
@@ -55,30 +54,9 @@ static inline bool mxe_gso_has_room(const struct mxe_gso *gso,
 	return mxe_gso_is_empty(gso) || mxe_gso_takes(gso, ndev, len);
 }
 
-/*
- * Add a complete packet, which begins at its IP header, to a batch that has
- * room. Consumes @skb.
- * Context: Lock of the QP's side held.
- */
 void mxe_gso_add(struct mxe_gso *gso, struct sk_buff *skb);
-
-/*
- * Empty a batch. Return its packets as one socket buffer, or NULL.
- * Context: Lock of the QP's side held.
- */
 struct sk_buff *mxe_gso_take(struct mxe_gso *gso);
-
-/*
- * Return false if the stack must split a received batch, because parts have to
- * be copied. @ip_len is without options or extension headers.
- */
 bool mxe_gso_can_split(const struct sk_buff *skb, unsigned int ip_len);
-
-/*
- * Split a received batch, for which mxe_gso_can_split() is true, in place. Its
- * packets are linked by skb->next afterwards. The lengths in the headers of the
- * first packet become those of that packet again.
- */
 void mxe_gso_split(struct sk_buff *skb);
 
 #else /* A batch has one packet. */

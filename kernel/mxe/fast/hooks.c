@@ -95,6 +95,19 @@ static bool mxe_hooks_of_netfilter(const struct mxe_netns *mnet, bool is_ipv4)
 
 #endif /* CONFIG_NETFILTER */
 
+/**
+ * mxe_hooks_on_loopback() - Check for code that acts on packets to this host.
+ * @mnet: the netns
+ * @is_ipv4: true for IPv4 packets, false for IPv6
+ *
+ * Such code is a netfilter hook that belongs neither to mxe nor to a security
+ * module, a BPF program that selects sockets, an IPsec policy, or traffic
+ * control, a queueing discipline or XDP on the loopback netdev.
+ *
+ * Context: BHs disabled, RCU read-side section.
+ * Return: true if there is any. A part that the kernel was built without, such
+ * as netfilter, is not tested.  All others are.
+ */
 bool mxe_hooks_on_loopback(const struct mxe_netns *mnet, bool is_ipv4)
 {
 	const struct net *net = mnet->net;

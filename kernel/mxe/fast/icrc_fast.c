@@ -327,16 +327,31 @@ static __le32 mxe_icrc_finish(u32 crc, const u8 *bth, size_t len)
 	return cpu_to_le32(~crc);
 }
 
+/*
+ * Compute the CRC of the headers of an IPv4 packet for mxe_icrc_end_ipv4(). The
+ * identification of @iph is ignored, and the part of the BTH before the PSN is
+ * used. Packets that differ only in the identification and from the PSN on have
+ * the same value, so the caller may keep it.
+ * Context: BHs disabled.
+ */
 u32 mxe_icrc_begin_ipv4(const struct iphdr *iph, const struct udphdr *udph, const u8 *bth)
 {
 	return mxe_icrc_hdr_ipv4(iph, udph, bth);
 }
 
+/*
+ * Complete the ICRC of an IPv4 packet from @crc of mxe_icrc_begin_ipv4(). The
+ * headers precede @bth, which is contiguous up to the ICRC. @len is the number
+ * of bytes between the UDP header and the ICRC.
+ * Context: BHs disabled.
+ * Return: the ICRC as it is stored in the packet.
+ */
 __le32 mxe_icrc_end_ipv4(u32 crc, __be16 ip_id, const u8 *bth, size_t len)
 {
 	return mxe_icrc_finish(crc ^ mxe_icrc_id(ip_id), bth, len);
 }
 
+/* Implement mxe_icrc_ipv4() if mxe_icrc_has_fast(). */
 __le32 mxe_icrc_fast_ipv4(const struct iphdr *iph, const struct udphdr *udph, const u8 *bth,
 			  size_t len)
 {
@@ -345,6 +360,7 @@ __le32 mxe_icrc_fast_ipv4(const struct iphdr *iph, const struct udphdr *udph, co
 	return mxe_icrc_finish(crc ^ mxe_icrc_id(iph->id), bth, len);
 }
 
+/* Implement mxe_icrc_ipv6() if mxe_icrc_has_fast(). */
 __le32 mxe_icrc_fast_ipv6(const struct ipv6hdr *ip6h, const struct udphdr *udph, const u8 *bth,
 			  size_t len)
 {
@@ -353,6 +369,10 @@ __le32 mxe_icrc_fast_ipv6(const struct ipv6hdr *ip6h, const struct udphdr *udph,
 	return mxe_icrc_finish(crc, bth, len);
 }
 
+/*
+ * Build the tables, before the first ICRC.
+ * Context: May sleep.
+ */
 int mxe_icrc_init(void)
 {
 	mxe_icrc_memos = alloc_percpu(struct mxe_icrc_memos);
@@ -367,6 +387,10 @@ int mxe_icrc_init(void)
 	return 0;
 }
 
+/*
+ * Call it after the last ICRC.
+ * Context: May sleep.
+ */
 void mxe_icrc_exit(void)
 {
 	crypto_free_shash(mxe_icrc_tfm);

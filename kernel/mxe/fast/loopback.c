@@ -453,6 +453,12 @@ mxe_loopback_local(struct mxe_qp *qp, struct mxe_send_wr *wr)
 	return MXE_LOOPBACK_DONE;
 }
 
+/*
+ * Execute @wr, which is at req.cur and not started, without packets. Charge the
+ * budget of the slice.
+ * Context: BHs disabled, RCU read-side section, send_lock held. Takes and
+ * releases recv_lock of the peer.
+ */
 enum mxe_loopback_result mxe_loopback_request(struct mxe_qp *qp, struct mxe_send_wr *wr)
 {
 	lockdep_assert_held(&qp->send_lock);

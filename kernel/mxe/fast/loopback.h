@@ -45,12 +45,6 @@ static inline u32 mxe_loopback_cost(u32 len, u32 num_sge)
 	return 1 + len / 8192 + num_sge / 4;
 }
 
-/*
- * Execute @wr, which is at req.cur and not started, without packets. Charge the
- * budget of the slice.
- * Context: BHs disabled, RCU read-side section, send_lock held. Takes and
- * releases recv_lock of the peer.
- */
 enum mxe_loopback_result mxe_loopback_request(struct mxe_qp *qp, struct mxe_send_wr *wr);
 
 #else

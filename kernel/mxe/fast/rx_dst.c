@@ -24,6 +24,7 @@ static void mxe_rx_dst_replace(struct mxe_rx_dst *rx, struct dst_entry *dst, u32
 	dst_release(old);
 }
 
+/* As mxe_rx_dst_learn(), for a packet that has a route. */
 void mxe_rx_dst_keep(struct mxe_qp *qp, const struct sk_buff *skb)
 {
 	bool is_ipv4 = ip_hdr(skb)->version == 4;
@@ -45,6 +46,12 @@ void mxe_rx_dst_keep(struct mxe_qp *qp, const struct sk_buff *skb)
 		mxe_rx_dst_replace(rx, dst, cookie);
 }
 
+/*
+ * Drop the route, because the connection changes or ends. This is a full
+ * barrier: a CPU that sees what the caller writes afterwards does not see the
+ * route.
+ * Context: Both locks of the QP held, or no packet can reach the QP.
+ */
 void mxe_rx_dst_forget(struct mxe_qp *qp)
 {
 	mxe_rx_dst_replace(&qp->rx_dst, NULL, 0);

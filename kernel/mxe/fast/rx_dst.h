@@ -31,7 +31,6 @@ static inline void mxe_rx_dst_init(struct mxe_rx_dst *rx)
 
 #ifndef MXE_WITHOUT_EARLY_DEMUX
 
-/* As mxe_rx_dst_learn(), for a packet that has a route. */
 void mxe_rx_dst_keep(struct mxe_qp *qp, const struct sk_buff *skb);
 
 /*
@@ -68,12 +67,6 @@ static inline const struct dst_entry *mxe_rx_dst_valid(const struct mxe_rx_dst *
 	return dst ? dst_check(dst, cookie) : NULL;
 }
 
-/*
- * Drop the route, because the connection changes or ends. This is a full
- * barrier: a CPU that sees what the caller writes afterwards does not see the
- * route.
- * Context: Both locks of the QP held, or no packet can reach the QP.
- */
 void mxe_rx_dst_forget(struct mxe_qp *qp);
 
 #else

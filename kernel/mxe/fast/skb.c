@@ -79,6 +79,11 @@ static struct sk_buff *mxe_skb_build(size_t size)
 	return skb;
 }
 
+/*
+ * Allocate an empty socket buffer with room for @size bytes, which are
+ * uninitialised. skb->cb is zeroed. Return NULL if there is no memory.
+ * Context: BHs disabled.
+ */
 struct sk_buff *mxe_skb_alloc(size_t size)
 {
 	struct sk_buff *skb = mxe_skb_build(size);
@@ -90,6 +95,10 @@ struct sk_buff *mxe_skb_alloc(size_t size)
 	return skb ?: alloc_skb(size, GFP_ATOMIC | __GFP_NOWARN);
 }
 
+/*
+ * Free the per-CPU memory, after the last allocation.
+ * Context: Process context.
+ */
 void mxe_skb_exit(void)
 {
 	unsigned int cpu, i;

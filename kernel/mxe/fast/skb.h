@@ -8,17 +8,7 @@
 
 #ifndef MXE_WITHOUT_SKB
 
-/*
- * Allocate an empty socket buffer with room for @size bytes, which are
- * uninitialised. skb->cb is zeroed. Return NULL if there is no memory.
- * Context: BHs disabled.
- */
 struct sk_buff *mxe_skb_alloc(size_t size);
-
-/*
- * Free the per-CPU memory, after the last allocation.
- * Context: Process context.
- */
 void mxe_skb_exit(void);
 
 #else

@@ -11,6 +11,12 @@
 #include "netns.h"
 #include "udata.h"
 
+/*
+ * Convert and check an address. Set @av, except for its sport.
+ * Context: Any.
+ * Return: 0; -EINVAL if RoCEv2 packets of this device cannot have the address;
+ * or -EOPNOTSUPP if none to it are received, see mxe_av_can_receive().
+ */
 int mxe_av_init(struct mxe_dev *dev, struct mxe_av *av,
 		const struct rdma_ah_attr *attr)
 {
@@ -100,12 +106,17 @@ static struct mxe_ah_flow *mxe_ah_create_flow(struct mxe_dev *dev,
 	return flow;
 }
 
+/* Get a reference to the flow of an address handle. */
 struct mxe_ah_flow *mxe_ah_get_flow(struct mxe_ah_flow *flow)
 {
 	refcount_inc(&flow->refs);
 	return flow;
 }
 
+/*
+ * Drop a reference, except to NULL.
+ * Context: Any.
+ */
 void mxe_ah_put_flow(struct mxe_ah_flow *flow)
 {
 	if (!flow || !refcount_dec_and_test(&flow->refs))
@@ -119,6 +130,10 @@ const struct mxe_av *mxe_ah_flow_av(const struct mxe_ah_flow *flow)
 	return &flow->av;
 }
 
+/*
+ * Load the headers and the route of a flow into an empty @tx.
+ * Context: BHs disabled.
+ */
 void mxe_ah_load_flow(struct mxe_ah_flow *flow, struct mxe_tx *tx)
 {
 	spin_lock(&flow->lock);
@@ -129,6 +144,10 @@ void mxe_ah_load_flow(struct mxe_ah_flow *flow, struct mxe_tx *tx)
 	spin_unlock(&flow->lock);
 }
 
+/*
+ * Store them for the next sender, and empty @tx, which has no batch.
+ * Context: BHs disabled.
+ */
 void mxe_ah_store_flow(struct mxe_ah_flow *flow, struct mxe_tx *tx)
 {
 	if (tx->route.dst) {
@@ -150,6 +169,11 @@ static struct mxe_ah *mxe_ah_lookup(struct mxe_dev *dev, const struct ib_pd *pd,
 	return ah && ah->ibah.pd == pd ? ah : NULL;
 }
 
+/*
+ * Find the flow of address handle @num of a process.
+ * Context: BHs disabled. Takes and releases the lock of dev->ahs.
+ * Return: the flow with a reference, or NULL.
+ */
 struct mxe_ah_flow *mxe_ah_find_flow(struct mxe_dev *dev, const struct ib_pd *pd,
 				     u32 num)
 {

@@ -113,43 +113,13 @@ static inline struct mxe_ah *to_mah(struct ib_ah *ibah)
  */
 struct mxe_ah_flow;
 
-/*
- * Find the flow of address handle @num of a process.
- * Context: BHs disabled. Takes and releases the lock of dev->ahs.
- * Return: the flow with a reference, or NULL.
- */
 struct mxe_ah_flow *mxe_ah_find_flow(struct mxe_dev *dev, const struct ib_pd *pd,
 				     u32 num);
-
-/* Get a reference to the flow of an address handle. */
 struct mxe_ah_flow *mxe_ah_get_flow(struct mxe_ah_flow *flow);
-
-/*
- * Drop a reference, except to NULL.
- * Context: Any.
- */
 void mxe_ah_put_flow(struct mxe_ah_flow *flow);
-
 const struct mxe_av *mxe_ah_flow_av(const struct mxe_ah_flow *flow);
-
-/*
- * Load the headers and the route of a flow into an empty @tx.
- * Context: BHs disabled.
- */
 void mxe_ah_load_flow(struct mxe_ah_flow *flow, struct mxe_tx *tx);
-
-/*
- * Store them for the next sender, and empty @tx, which has no batch.
- * Context: BHs disabled.
- */
 void mxe_ah_store_flow(struct mxe_ah_flow *flow, struct mxe_tx *tx);
-
-/*
- * Convert and check an address. Set @av, except for its sport.
- * Context: Any.
- * Return: 0; -EINVAL if RoCEv2 packets of this device cannot have the address;
- * or -EOPNOTSUPP if none to it are received, see mxe_av_can_receive().
- */
 int mxe_av_init(struct mxe_dev *dev, struct mxe_av *av,
 		const struct rdma_ah_attr *attr);
 

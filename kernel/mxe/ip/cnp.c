@@ -30,6 +30,10 @@ static void mxe_cnp_send(struct mxe_qp *qp)
 	mxe_tx_send_to(qp, &av, skb);
 }
 
+/*
+ * Answer an ECN-marked packet from the peer with a CNP.
+ * Context: Softirq, send_lock or recv_lock held.
+ */
 void mxe_cnp_marked(struct mxe_qp *qp)
 {
 	u64 now;
@@ -45,6 +49,11 @@ void mxe_cnp_marked(struct mxe_qp *qp)
 	mxe_cnp_send(qp);
 }
 
+/*
+ * Process a CNP from the peer: halve the send window, at most once for each
+ * flight of packets.
+ * Context: send_lock held.
+ */
 void mxe_cnp_rcv(struct mxe_qp *qp)
 {
 	struct mxe_requester *req = &qp->req;
@@ -70,6 +79,10 @@ void mxe_cnp_rcv(struct mxe_qp *qp)
 	req->window = max(req->window / 2, 1U);
 }
 
+/*
+ * Widen the send window after an acknowledgment.
+ * Context: send_lock held.
+ */
 void mxe_cnp_progress(struct mxe_qp *qp)
 {
 	lockdep_assert_held(&qp->send_lock);

@@ -13,10 +13,6 @@
 
 #include "queues/qp.h"
 
-/*
- * Answer an ECN-marked packet from the peer with a CNP.
- * Context: Softirq, send_lock or recv_lock held.
- */
 void mxe_cnp_marked(struct mxe_qp *qp);
 
 /*
@@ -42,17 +38,7 @@ static inline void mxe_cnp_check(struct mxe_qp *qp, const struct sk_buff *skb)
 		mxe_cnp_marked(qp);
 }
 
-/*
- * Process a CNP from the peer: halve the send window, at most once for each
- * flight of packets.
- * Context: send_lock held.
- */
 void mxe_cnp_rcv(struct mxe_qp *qp);
-
-/*
- * Widen the send window after an acknowledgment.
- * Context: send_lock held.
- */
 void mxe_cnp_progress(struct mxe_qp *qp);
 
 #endif /* MXE_CNP_H */

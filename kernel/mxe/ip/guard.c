@@ -109,6 +109,12 @@ static unsigned int mxe_guard_udp(struct mxe_netns *mnet, struct sk_buff *skb,
 	return NF_DROP;
 }
 
+/*
+ * Guard LOCAL_OUT of IPv4, as a netfilter hook. @priv is the netns of mxe.
+ * Callers only compare the address of this function.
+ * Context: Any. RCU read-side section.
+ * Return: NF_ACCEPT, or NF_DROP, with which the sender gets EPERM.
+ */
 unsigned int mxe_guard_ipv4(void *priv, struct sk_buff *skb,
 			    const struct nf_hook_state *state)
 {
@@ -135,6 +141,7 @@ static unsigned int mxe_guard_exthdr(struct mxe_netns *mnet, struct sk_buff *skb
 	return mxe_guard_udp(mnet, skb, sk, offset);
 }
 
+/* As mxe_guard_ipv4(), for IPv6. */
 unsigned int mxe_guard_ipv6(void *priv, struct sk_buff *skb,
 			    const struct nf_hook_state *state)
 {

@@ -13,16 +13,8 @@ struct mxe_netns;
 
 #ifdef CONFIG_NETFILTER
 
-/*
- * Guard LOCAL_OUT of IPv4, as a netfilter hook. @priv is the netns of mxe.
- * Callers only compare the address of this function.
- * Context: Any. RCU read-side section.
- * Return: NF_ACCEPT, or NF_DROP, with which the sender gets EPERM.
- */
 unsigned int mxe_guard_ipv4(void *priv, struct sk_buff *skb,
 			    const struct nf_hook_state *state);
-
-/* As mxe_guard_ipv4(), for IPv6. */
 unsigned int mxe_guard_ipv6(void *priv, struct sk_buff *skb,
 			    const struct nf_hook_state *state);
 

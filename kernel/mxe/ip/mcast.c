@@ -31,6 +31,7 @@ void mxe_mcast_init(struct mxe_mcast *mcast)
 	hash_init(mcast->groups);
 }
 
+/* Call it when the table has no groups any more. */
 void mxe_mcast_uninit(struct mxe_mcast *mcast)
 {
 	WARN_ON(!hash_empty(mcast->groups));
@@ -227,6 +228,12 @@ int mxe_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	return member ? 0 : mxe_refuse(dev, -EINVAL, "not a member of the group");
 }
 
+/*
+ * Deliver a datagram to every member of group @gid. The caller still owns @skb.
+ * Members that exceed the budget of a slice receive their copy from their work.
+ * Context: Softirq, RCU read-side section.
+ * Return: true if the group has members on this device.
+ */
 bool mxe_mcast_rcv(struct mxe_dev *dev, const union ib_gid *gid,
 		   const struct mxe_pkt *pkt, struct sk_buff *skb)
 {

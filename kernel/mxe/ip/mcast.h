@@ -30,19 +30,12 @@ struct mxe_mcast {
 
 void mxe_mcast_init(struct mxe_mcast *mcast);
 
-/* Call it when the table has no groups any more. */
 void mxe_mcast_uninit(struct mxe_mcast *mcast);
 
 /* The contracts are those of attach_mcast and detach_mcast of ib_device_ops. */
 int mxe_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 int mxe_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 
-/*
- * Deliver a datagram to every member of group @gid. The caller still owns @skb.
- * Members that exceed the budget of a slice receive their copy from their work.
- * Context: Softirq, RCU read-side section.
- * Return: true if the group has members on this device.
- */
 bool mxe_mcast_rcv(struct mxe_dev *dev, const union ib_gid *gid,
 		   const struct mxe_pkt *pkt, struct sk_buff *skb);
 

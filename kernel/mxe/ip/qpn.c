@@ -5,7 +5,15 @@
 #include "queues/qp.h"
 #include "wire/pkt.h"
 
-/* 0 and 1 are the special QPs, and 0xffffff is the QP number of multicast. */
+/*
+ * Publish a QP under a new number. Its qpn is set before readers can find it.
+ *
+ * 0 and 1 are the special QPs, and 0xffffff is the QP number of multicast.
+ *
+ * Context: May sleep.
+ * Return: 0, -ENOMEM, or -EBUSY if no number is free or the device already has
+ * a GSI QP.
+ */
 int mxe_qpn_alloc(struct mxe_qp *qp)
 {
 	struct mxe_netns *mnet = qp->dev->mnet;
@@ -29,6 +37,11 @@ int mxe_qpn_alloc(struct mxe_qp *qp)
 	return min(err, 0);
 }
 
+/*
+ * Withdraw a QP, so that later lookups do not find it. The QP must not be freed
+ * before a grace period has elapsed.
+ * Context: Process context.
+ */
 void mxe_qpn_free(struct mxe_qp *qp)
 {
 	if (qp->type == IB_QPT_GSI)
@@ -47,8 +60,13 @@ void mxe_qpn_free(struct mxe_qp *qp)
 #ifndef MXE_WITHOUT_QPN_CACHE
 
 /*
+ * Look up a QP in mnet->qps and fill the cache. @generation is
+ * mnet->qps_generation, read before the call.
+ *
  * Slow path. Not inlined, because the test "late" (tests/verbs/manifest) puts a
  * delay here.
+ *
+ * Context: RCU read-side section. Access to @cache is serialised.
  */
 noinline struct mxe_qp *mxe_qpn_find_slow(struct mxe_netns *mnet, u32 qpn,
 					struct mxe_qp_cache *cache, long generation)

@@ -13,19 +13,7 @@
 
 struct mxe_qp;
 
-/*
- * Publish a QP under a new number. Its qpn is set before readers can find it.
- * Context: May sleep.
- * Return: 0, -ENOMEM, or -EBUSY if no number is free or the device already has
- * a GSI QP.
- */
 int mxe_qpn_alloc(struct mxe_qp *qp);
-
-/*
- * Withdraw a QP, so that later lookups do not find it. The QP must not be freed
- * before a grace period has elapsed.
- * Context: Process context.
- */
 void mxe_qpn_free(struct mxe_qp *qp);
 
 /*
@@ -41,11 +29,6 @@ struct mxe_qp_cache {
 
 #ifndef MXE_WITHOUT_QPN_CACHE
 
-/*
- * Look up a QP in mnet->qps and fill the cache. @generation is
- * mnet->qps_generation, read before the call.
- * Context: RCU read-side section. Access to @cache is serialised.
- */
 struct mxe_qp *mxe_qpn_find_slow(struct mxe_netns *mnet, u32 qpn,
 				 struct mxe_qp_cache *cache, long generation);
 

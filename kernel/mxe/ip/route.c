@@ -72,6 +72,12 @@ static struct dst_entry *mxe_route_find6(struct mxe_dev *dev, const struct mxe_a
 	return dst;
 }
 
+/*
+ * Look up a route in the routing table. If @kept is not NULL, it keeps the
+ * route for the next packet.
+ * Context: BHs disabled.
+ * Return: the route with a reference, or ERR_PTR() of an error of the IP layer.
+ */
 struct dst_entry *mxe_route_find(struct mxe_dev *dev, const struct mxe_av *av,
 				 struct mxe_route *kept)
 {

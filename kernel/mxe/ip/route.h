@@ -18,12 +18,6 @@ struct mxe_route {
 	u32 cookie;			/* of an IPv6 route, see dst_check() */
 };
 
-/*
- * Look up a route in the routing table. If @kept is not NULL, it keeps the
- * route for the next packet.
- * Context: BHs disabled.
- * Return: the route with a reference, or ERR_PTR() of an error of the IP layer.
- */
 struct dst_entry *mxe_route_find(struct mxe_dev *dev, const struct mxe_av *av,
 				 struct mxe_route *kept);
 

@@ -502,6 +502,18 @@ drop:
 	kfree_skb(skb);
 }
 
+/**
+ * mxe_rx() - Check received packets, and give them to their QPs.
+ * @mnet: netns in which they were received
+ * @list: packets, linked by next, whose transport headers are set; consumed
+ * @hint: QP that the packets may be for, or NULL; if set, all packets must have
+ *	arrived on the netdev of its device, and not on a VLAN
+ *
+ * Packets in a row for the same side of a QP are handled under one lock.
+ *
+ * Context: Softirq, RCU read-side section.  Takes locks of QPs, and calls
+ * handlers.
+ */
 void mxe_rx(struct mxe_netns *mnet, struct sk_buff *list, struct mxe_qp *hint)
 {
 	struct mxe_rx_run run = {};
@@ -516,6 +528,11 @@ void mxe_rx(struct mxe_netns *mnet, struct sk_buff *list, struct mxe_qp *hint)
 	mxe_rx_run_end(&run);
 }
 
+/*
+ * Receive a packet, whose transport header is set, as encap_rcv() of a socket.
+ * Consumes @skb, so it always returns 0.
+ * Context: Softirq, RCU read-side section.
+ */
 int mxe_rx_udp(struct sock *sk, struct sk_buff *skb)
 {
 	struct mxe_netns *mnet = rcu_dereference_sk_user_data(sk);

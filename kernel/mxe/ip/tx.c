@@ -45,6 +45,21 @@ static struct sk_buff *mxe_tx_alloc_empty(struct mxe_qp *qp, size_t len)
 	return skb;
 }
 
+/**
+ * mxe_tx_alloc() - Allocate a packet and write its BTH and DC headers.
+ * @qp: QP that sends it
+ * @opcode: BTH opcode
+ * @qpn: BTH destination QP, with other bits of that word
+ * @apsn: PSN, with MXE_BTH_ACK_REQ
+ * @more: bytes behind the headers: payload, or operands beyond 8 bytes each
+ * @p: set to the first byte that the caller has to write
+ *
+ * The caller writes all other headers of the opcode and @more bytes.  Counts
+ * send_no_memory if it fails.
+ *
+ * Context: BHs disabled.
+ * Return: the packet, which begins at the BTH, or NULL.
+ */
 struct sk_buff *mxe_tx_alloc(struct mxe_qp *qp, u8 opcode, u32 qpn, u32 apsn,
 			     u32 more, u8 **p)
 {
@@ -128,6 +143,11 @@ static void mxe_tx_xmit(struct mxe_dev *dev, const struct mxe_av *av,
 		mxe_tx_xmit_ipv6(dev, skb);
 }
 
+/*
+ * Complete a packet of mxe_tx_alloc(), and add it to the GSO batch of @tx. A
+ * batch without room for the packet is sent first. Consumes @skb.
+ * Context: BHs disabled, lock of that side held.
+ */
 void mxe_tx_send(struct mxe_qp *qp, struct mxe_tx *tx, struct sk_buff *skb)
 {
 	struct mxe_gso *gso = &tx->gso;
@@ -140,6 +160,12 @@ void mxe_tx_send(struct mxe_qp *qp, struct mxe_tx *tx, struct sk_buff *skb)
 	mxe_gso_add(gso, skb);
 }
 
+/*
+ * Send the GSO batch of @tx, which is not empty. Without a route, the packets
+ * are dropped and counted in send_no_route. The protocol handles this like
+ * packets lost on the wire.
+ * Context: BHs disabled, lock of that side held.
+ */
 void mxe_tx_send_batch(struct mxe_qp *qp, struct mxe_tx *tx)
 {
 	unsigned int num_pkts = tx->gso.num_pkts;
@@ -152,6 +178,11 @@ void mxe_tx_send_batch(struct mxe_qp *qp, struct mxe_tx *tx)
 	mxe_tx_xmit(qp->dev, &qp->av, &tx->route, skb, num_pkts);
 }
 
+/*
+ * Check whether the requester already sends to the destination of @flow, which
+ * another handle may name. Both may be NULL.
+ * Context: send_lock held.
+ */
 bool mxe_tx_is_aimed(const struct mxe_qp *qp, const struct mxe_ah_flow *flow)
 {
 	const struct mxe_ah_flow *cur = qp->req.flow;
@@ -162,6 +193,13 @@ bool mxe_tx_is_aimed(const struct mxe_qp *qp, const struct mxe_ah_flow *flow)
 	       (flow && cur && mxe_av_same(mxe_ah_flow_av(flow), &qp->av));
 }
 
+/*
+ * Point the requester at the destination of a flow, or at none. Requests to the
+ * same one share headers, route and GSO batch, whatever handles name it. Send a
+ * batch to the last one first.
+ * Context: BHs disabled, send_lock held.
+ * Return: true if the address has changed.
+ */
 bool mxe_tx_aim(struct mxe_qp *qp, struct mxe_ah_flow *flow)
 {
 	struct mxe_requester *req = &qp->req;
@@ -181,6 +219,11 @@ bool mxe_tx_aim(struct mxe_qp *qp, struct mxe_ah_flow *flow)
 	return true;
 }
 
+/*
+ * Complete a packet of mxe_tx_alloc(), and send it to @av at once. Consumes
+ * @skb.
+ * Context: BHs disabled.
+ */
 void mxe_tx_send_to(struct mxe_qp *qp, const struct mxe_av *av,
 		    struct sk_buff *skb)
 {
@@ -192,6 +235,11 @@ void mxe_tx_send_to(struct mxe_qp *qp, const struct mxe_av *av,
 	mxe_tx_xmit(qp->dev, av, NULL, skb, 1);
 }
 
+/*
+ * Send a control packet of a DC initiator or target to QP @qpn. It may be lost,
+ * also because there is no memory.
+ * Context: BHs disabled.
+ */
 void mxe_tx_send_dc_control(struct mxe_qp *qp, const struct mxe_av *av, u32 qpn,
 			    const struct mxe_dc_hdr *hdr)
 {

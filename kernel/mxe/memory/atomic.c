@@ -30,6 +30,7 @@ static DEFINE_STATIC_KEY_FALSE(mxe_atomic_locked);
 /* No atomic that does not take them is in flight any more. */
 static bool mxe_atomic_locks_used;
 
+/* Compare operation, size and operands. */
 bool mxe_atomic_same(const struct mxe_atomic_args *a,
 		     const struct mxe_atomic_args *b)
 {
@@ -141,12 +142,19 @@ static void mxe_atomic_exec_wide(u64 *low, u64 *high,
 		WRITE_ONCE(*mxe_atomic_word(low, high, n, i), value[i]);
 }
 
+/* True if all atomics take the locks, so that a wide one may be executed. */
 bool mxe_atomic_wide_ready(void)
 {
 	/* Pairs with the release in mxe_atomic_use_locks(). */
 	return smp_load_acquire(&mxe_atomic_locks_used);
 }
 
+/**
+ * mxe_atomic_use_locks() - Make all atomics take the locks, permanently.
+ *
+ * Context: Process context. May sleep, until every atomic in flight that may
+ * not know of the locks has ended.
+ */
 void mxe_atomic_use_locks(void)
 {
 	if (READ_ONCE(mxe_atomic_locks_used))
@@ -202,6 +210,20 @@ static void mxe_atomic_exec_locked(void *p, const struct mxe_atomic_args *args,
 	spin_unlock_bh(&mxe_atomic_locks[first]);
 }
 
+/**
+ * mxe_atomic_exec() - Execute an atomic.
+ * @p: operand in mapped memory, aligned and in host byte order
+ * @args: the operation
+ * @orig: MXE_ATOMIC_WORDS words; those of the operand, at least one, are set to
+ *	the old value
+ *
+ * Operands of up to 8 bytes are updated by a cmpxchg loop, which is atomic
+ * against every other access. Operands of 16 and 32 bytes are atomic against
+ * this function only.
+ *
+ * Context: BHs disabled, for which the grace period in mxe_atomic_use_locks()
+ * waits. May take one or two spinlocks of mxe_atomic_locks[].
+ */
 void mxe_atomic_exec(void *p, const struct mxe_atomic_args *args, u64 *orig)
 {
 	void *high = p + mxe_atomic_size(args) / 2;
@@ -212,6 +234,10 @@ void mxe_atomic_exec(void *p, const struct mxe_atomic_args *args, u64 *orig)
 		mxe_atomic_exec_any(p, args, orig, high);
 }
 
+/*
+ * As mxe_atomic_exec(), for an operand of 16 or 32 bytes on two pages.
+ * mxe_atomic_ready() must be true for @args.
+ */
 void mxe_atomic_exec_halves(void *low, void *high,
 			    const struct mxe_atomic_args *args, u64 *orig)
 {

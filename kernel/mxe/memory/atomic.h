@@ -100,7 +100,6 @@ static inline void mxe_atomic_lower(struct mxe_atomic_args *args)
 	args->swap_mask = 0;
 }
 
-/* Compare operation, size and operands. */
 bool mxe_atomic_same(const struct mxe_atomic_args *a,
 		     const struct mxe_atomic_args *b);
 
@@ -111,7 +110,6 @@ bool mxe_atomic_same(const struct mxe_atomic_args *a,
  * take those locks, too.  Until then they need no lock.
  */
 
-/* True if all atomics take the locks, so that a wide one may be executed. */
 bool mxe_atomic_wide_ready(void);
 
 /* False if it is wide and mxe_atomic_use_locks() must be called first. */
@@ -120,12 +118,6 @@ static inline bool mxe_atomic_ready(const struct mxe_atomic_args *args)
 	return args->log_size <= 3 || mxe_atomic_wide_ready();
 }
 
-/**
- * mxe_atomic_use_locks() - Make all atomics take the locks, permanently.
- *
- * Context: Process context. May sleep, until every atomic in flight that may
- * not know of the locks has ended.
- */
 void mxe_atomic_use_locks(void);
 
 /*
@@ -138,26 +130,7 @@ static inline u32 mxe_atomic_align(u32 size)
 	return size > sizeof(u64) ? size / 2 : size;
 }
 
-/**
- * mxe_atomic_exec() - Execute an atomic.
- * @p: operand in mapped memory, aligned and in host byte order
- * @args: the operation
- * @orig: MXE_ATOMIC_WORDS words; those of the operand, at least one, are set to
- *	the old value
- *
- * Operands of up to 8 bytes are updated by a cmpxchg loop, which is atomic
- * against every other access. Operands of 16 and 32 bytes are atomic against
- * this function only.
- *
- * Context: BHs disabled, for which the grace period in mxe_atomic_use_locks()
- * waits. May take one or two spinlocks of mxe_atomic_locks[].
- */
 void mxe_atomic_exec(void *p, const struct mxe_atomic_args *args, u64 *orig);
-
-/*
- * As mxe_atomic_exec(), for an operand of 16 or 32 bytes on two pages.
- * mxe_atomic_ready() must be true for @args.
- */
 void mxe_atomic_exec_halves(void *low, void *high,
 			    const struct mxe_atomic_args *args, u64 *orig);
 

@@ -47,6 +47,12 @@
 
 static void mxe_mr_destroy(struct mxe_mr *mr);
 
+/*
+ * Do the work of mxe_mr_get() if the cache misses. Set @cache, unless it is
+ * NULL, to the region at the index of @key. @generation is dev->mrs_generation,
+ * read before the call.
+ * Context: Any but hard interrupts. The lock of @cache is held.
+ */
 struct mxe_mr *mxe_mr_find(struct mxe_dev *dev, u32 key,
 			   struct mxe_mr_cache *cache, long generation)
 {
@@ -80,6 +86,9 @@ static void mxe_mr_withdrawn(struct mxe_dev *dev)
 }
 
 /*
+ * Copy between two buffers that may overlap: on the loopback path, both are
+ * registered memory, possibly of the same region.
+ *
  * Before 6.4, memcpy() is a string instruction on more x86 CPUs than memmove().
  * The instruction has a start-up cost, so short copies do not use it.
  */
@@ -91,6 +100,7 @@ void mxe_mr_copy_bytes(void *to, const void *from, u32 len)
 		memcpy(to, from, len);
 }
 
+/* As mxe_mr_copy(), for bytes that may cross page boundaries. */
 void mxe_mr_copy_pages(const struct mxe_mr *mr, u64 addr, void *buf, u32 len,
 		       enum mxe_copy_dir dir)
 {
@@ -122,6 +132,14 @@ static int mxe_mr_copy_lkey(struct mxe_dev *dev, const struct ib_pd *pd, u32 lke
 	return err;
 }
 
+/*
+ * Copy to or from the memory of an SGE list, from byte @offset of the list on.
+ * MXE_TO_MEMORY needs IB_ACCESS_LOCAL_WRITE. @cache is as for mxe_mr_get().
+ * After an error, part of the bytes may have been copied.
+ * Context: BHs disabled.
+ * Return: 0, -ENOENT, -EPERM, -EACCES or -EFAULT. Also -EFAULT if the list is
+ * too short.
+ */
 int mxe_mr_copy_sges(struct mxe_dev *dev, const struct ib_pd *pd,
 		     const struct ib_sge *sge, unsigned int num_sge, u32 offset,
 		     void *buf, u32 len, enum mxe_copy_dir dir,
@@ -151,6 +169,13 @@ int mxe_mr_copy_sges(struct mxe_dev *dev, const struct ib_pd *pd,
 	return len ? -EFAULT : 0;
 }
 
+/*
+ * Publish @entry, a region or window with a tag of enum mxe_key_type, under a
+ * new key. Keys are random, so that a peer cannot guess one from another. The
+ * upper 24 bits are the index in dev->mrs.
+ * Context: May sleep.
+ * Return: 0 or -ENOMEM.
+ */
 int mxe_mr_alloc_key(struct mxe_dev *dev, void *entry, u32 *key)
 {
 	int tries, err = -EBUSY;
@@ -512,6 +537,7 @@ int mxe_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 	return n;
 }
 
+/* Convert a REG_MR request of a kernel consumer when it is posted. */
 struct mxe_reg mxe_mr_reg_from_ib(const struct ib_reg_wr *ibwr)
 {
 	struct mxe_mr *mr = to_mmr(ibwr->mr);
@@ -560,6 +586,10 @@ static bool mxe_mr_is_accessed(const struct mxe_mr *mr)
 	return atomic_read_acquire(&mr->accesses) & ~MXE_MR_CLOSED;
 }
 
+/*
+ * Wake up deregistration, which waits for the last access.
+ * Context: Any but hard interrupts. RCU read-side section or BHs disabled.
+ */
 void mxe_mr_wake(struct mxe_mr *mr)
 {
 	wake_up_var(&mr->accesses);
@@ -589,6 +619,13 @@ static int mxe_mr_do_reg(const struct ib_pd *pd, const struct mxe_reg *reg)
 	return 0;
 }
 
+/*
+ * Execute a REG_MR request.
+ * Context: BHs disabled, lock of the QP held.
+ * Return: 0, -EINVAL for a request that the region does not allow, or -EBUSY if
+ * an access from before its invalidation is in progress. The caller then tries
+ * again.
+ */
 int mxe_mr_reg(const struct ib_pd *pd, const struct mxe_reg *reg)
 {
 	int err;
@@ -624,6 +661,15 @@ static int mxe_mr_do_invalidate(struct mxe_mr *mr, const struct ib_pd *pd,
 	return 0;
 }
 
+/*
+ * Invalidate a fast-registration region, which must grant one of the rights
+ * @access unless that is 0. The region is closed even if -EBUSY is returned. A
+ * region that was never registered, or is invalid already, remains so, and
+ * needs no right.
+ * Context: Any but hard interrupts.
+ * Return: 0, -ENOENT, -EPERM, -EACCES, -EINVAL for a region of another type, or
+ * -EBUSY if an access is in progress. The caller then tries again.
+ */
 int mxe_mr_invalidate(struct mxe_dev *dev, const struct ib_pd *pd, u32 key,
 		      int access)
 {

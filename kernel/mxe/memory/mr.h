@@ -106,13 +106,6 @@ static inline struct mxe_mr *mxe_mr_remote(struct mxe_mr *mr)
 	return mr->remote ?: mr;
 }
 
-/*
- * Publish @entry, a region or window with a tag of enum mxe_key_type, under a
- * new key. Keys are random, so that a peer cannot guess one from another. The
- * upper 24 bits are the index in dev->mrs.
- * Context: May sleep.
- * Return: 0 or -ENOMEM.
- */
 int mxe_mr_alloc_key(struct mxe_dev *dev, void *entry, u32 *key);
 
 /*
@@ -127,10 +120,6 @@ struct mxe_mr_cache {
 	struct mxe_mr *mr;		/* or NULL */
 };
 
-/*
- * Wake up deregistration, which waits for the last access.
- * Context: Any but hard interrupts. RCU read-side section or BHs disabled.
- */
 void mxe_mr_wake(struct mxe_mr *mr);
 
 /*
@@ -163,12 +152,6 @@ static inline struct mxe_mr *mxe_mr_use(struct mxe_mr *mr, u32 key)
 	return mr;
 }
 
-/*
- * Do the work of mxe_mr_get() if the cache misses. Set @cache, unless it is
- * NULL, to the region at the index of @key. @generation is dev->mrs_generation,
- * read before the call.
- * Context: Any but hard interrupts. The lock of @cache is held.
- */
 struct mxe_mr *mxe_mr_find(struct mxe_dev *dev, u32 key,
 			   struct mxe_mr_cache *cache, long generation);
 
@@ -233,10 +216,6 @@ static inline void *mxe_mr_ptr(const struct mxe_mr *mr, u64 addr, u32 *avail)
 
 enum mxe_copy_dir { MXE_FROM_MEMORY, MXE_TO_MEMORY };
 
-/*
- * Copy between two buffers that may overlap: on the loopback path, both are
- * registered memory, possibly of the same region.
- */
 void mxe_mr_copy_bytes(void *to, const void *from, u32 len);
 
 /*
@@ -256,7 +235,6 @@ static inline void mxe_mr_copy_chunk(void *p, void *buf, u32 len, enum mxe_copy_
 		mxe_mr_copy_bytes(to, from, len);
 }
 
-/* As mxe_mr_copy(), for bytes that may cross page boundaries. */
 void mxe_mr_copy_pages(const struct mxe_mr *mr, u64 addr, void *buf, u32 len,
 		       enum mxe_copy_dir dir);
 
@@ -296,14 +274,6 @@ static inline int mxe_mr_atomic(const struct mxe_mr *mr, u64 addr, u32 size,
 	return 0;
 }
 
-/*
- * Copy to or from the memory of an SGE list, from byte @offset of the list on.
- * MXE_TO_MEMORY needs IB_ACCESS_LOCAL_WRITE. @cache is as for mxe_mr_get().
- * After an error, part of the bytes may have been copied.
- * Context: BHs disabled.
- * Return: 0, -ENOENT, -EPERM, -EACCES or -EFAULT. Also -EFAULT if the list is
- * too short.
- */
 int mxe_mr_copy_sges(struct mxe_dev *dev, const struct ib_pd *pd,
 		     const struct ib_sge *sge, unsigned int num_sge, u32 offset,
 		     void *buf, u32 len, enum mxe_copy_dir dir,
@@ -323,27 +293,8 @@ struct mxe_reg {
 	int access;
 };
 
-/* Convert a REG_MR request of a kernel consumer when it is posted. */
 struct mxe_reg mxe_mr_reg_from_ib(const struct ib_reg_wr *ibwr);
-
-/*
- * Execute a REG_MR request.
- * Context: BHs disabled, lock of the QP held.
- * Return: 0, -EINVAL for a request that the region does not allow, or -EBUSY if
- * an access from before its invalidation is in progress. The caller then tries
- * again.
- */
 int mxe_mr_reg(const struct ib_pd *pd, const struct mxe_reg *reg);
-
-/*
- * Invalidate a fast-registration region, which must grant one of the rights
- * @access unless that is 0. The region is closed even if -EBUSY is returned. A
- * region that was never registered, or is invalid already, remains so, and
- * needs no right.
- * Context: Any but hard interrupts.
- * Return: 0, -ENOENT, -EPERM, -EACCES, -EINVAL for a region of another type, or
- * -EBUSY if an access is in progress. The caller then tries again.
- */
 int mxe_mr_invalidate(struct mxe_dev *dev, const struct ib_pd *pd, u32 key,
 		      int access);
 

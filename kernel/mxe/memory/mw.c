@@ -45,6 +45,15 @@ static int mxe_mw_check(const struct mxe_mw *mw, const struct ib_pd *pd,
 	return 0;
 }
 
+/*
+ * Begin an access, which needs the rights @access, IB_ACCESS_*, through a
+ * window. @qpn must match the QP of a type 2B window. @addr is as the peer
+ * specified it. The region is mw->mr, and its address of the range is @addr +
+ * mw->offset.
+ * Context: Any but hard interrupts. Takes the lock of the window and disables
+ * BHs until mxe_mw_end().
+ * Return: the window, or ERR_PTR() of -ENOENT, -EPERM, -EACCES or -EFAULT.
+ */
 struct mxe_mw *mxe_mw_begin(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn,
 			    u32 key, int access, u64 addr, u64 len)
 {
@@ -73,6 +82,7 @@ struct mxe_mw *mxe_mw_begin(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn
 	return mw;
 }
 
+/* Context: Releases the lock of the window and enables BHs. */
 void mxe_mw_end(struct mxe_mw *mw)
 {
 	__acquire(&mw->lock);
@@ -173,6 +183,13 @@ static int mxe_mw_do_bind(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn,
 	return err;
 }
 
+/*
+ * Execute a BIND_MW request. The upper 24 bits of @key, the new key, identify
+ * the window. Length 0 closes a window of type 1.
+ * Context: Any but hard interrupts. Takes and releases the lock of the window.
+ * Return: 0, -ENOENT if there is no such window or region, -EPERM, -EACCES or
+ * -EFAULT if the region does not allow it, or -EINVAL if the window does not.
+ */
 int mxe_mw_bind(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn, u32 key,
 		const struct mxe_bind *bind)
 {
@@ -203,6 +220,13 @@ static int mxe_mw_do_invalidate(struct mxe_mw *mw, const struct ib_pd *pd, u32 q
 	return err;
 }
 
+/*
+ * Close a window of type 2B. A window that is not bound belongs to no QP, and
+ * remains as it is.
+ * Context: Any but hard interrupts. Takes and releases the lock of the window.
+ * Return: 0, -ENOENT if no window has this key, -EPERM if the window is not of
+ * this domain or is bound to another QP, or -EINVAL for a window of type 1.
+ */
 int mxe_mw_invalidate(struct mxe_dev *dev, const struct ib_pd *pd, u32 qpn,
 		      u32 key)
 {

@@ -39,32 +39,10 @@ struct mxe_pin {
 	void **blocks;			/* kernel addresses */
 };
 
-/*
- * Call it before the device is registered.
- * Context: May sleep.
- */
 int mxe_pin_init(struct mxe_dev *dev);
-
-/*
- * Call it when the device has no region any more.
- * Context: May sleep.
- */
 void mxe_pin_exit(struct mxe_dev *dev);
-
-/*
- * Pin a range of the memory of the current process for a region with the rights
- * @access, IB_ACCESS_*. Return the pin of another region if the same pages are
- * mapped at the same range as when that region was registered.
- * Context: Process context. May sleep.
- * Return: the pin, ERR_PTR(-ENOMEM), or an error of ib_umem_get().
- */
 struct mxe_pin *mxe_pin_get(struct mxe_dev *dev, u64 start, u64 length,
 			    int access);
-
-/*
- * Drop a reference. The last one unpins the memory.
- * Context: May sleep.
- */
 void mxe_pin_put(struct mxe_dev *dev, struct mxe_pin *pin);
 
 #endif /* MXE_PIN_H */

@@ -9,6 +9,13 @@
 
 #include "memory/ring.h"
 
+/*
+ * Allocate zeroed memory that a process can map. @size is in bytes, and a
+ * multiple of the page size. The process of @uctx is charged for it.
+ * rdma_user_mmap_entry_remove() drops the reference of the caller.
+ * Context: May sleep.
+ * Return: the entry, or ERR_PTR(-ENOMEM).
+ */
 struct mxe_mmap_entry *mxe_ring_mmap_entry_alloc(struct ib_ucontext *uctx,
 						 size_t size)
 {
@@ -46,6 +53,12 @@ static void mxe_ring_place(struct mxe_ring *ring, void *mem)
 	ring->entries_base = ring->hdr + 1;
 }
 
+/*
+ * Allocate the memory of @ring and, behind it, of @second, unless that is NULL
+ * or has no entries. The shapes are set.
+ * Context: May sleep.
+ * Return: 0 or -ENOMEM.
+ */
 int mxe_ring_alloc(struct mxe_ring *ring, struct mxe_ring *second,
 		   struct ib_ucontext *uctx)
 {
@@ -66,6 +79,12 @@ int mxe_ring_alloc(struct mxe_ring *ring, struct mxe_ring *second,
 	return 0;
 }
 
+/*
+ * Release the memory of a ring, and zero @ring. The process may still map the
+ * memory, but the kernel does not use it any more, nor that of a second ring in
+ * it.
+ * Context: May sleep.
+ */
 void mxe_ring_destroy(struct mxe_ring *ring)
 {
 	if (ring->entry)
@@ -73,6 +92,11 @@ void mxe_ring_destroy(struct mxe_ring *ring)
 	memset(ring, 0, sizeof(*ring));
 }
 
+/*
+ * Set the indices and the flags of a work queue to 0. Leave a ring without
+ * memory unchanged.
+ * Context: Lock of the queue held.
+ */
 void mxe_ring_reset(struct mxe_ring *ring)
 {
 	if (!ring->hdr)
@@ -82,6 +106,10 @@ void mxe_ring_reset(struct mxe_ring *ring)
 	WRITE_ONCE(ring->hdr->flags, 0);
 }
 
+/*
+ * Describe a ring to its process. Leave @info unchanged if the ring has no
+ * memory.
+ */
 void mxe_ring_info(const struct mxe_ring *ring, struct mxe_ring_info *info)
 {
 	if (!ring->hdr)

@@ -32,13 +32,6 @@ struct mxe_mmap_entry {
 	void *mem;			/* from vmalloc */
 };
 
-/*
- * Allocate zeroed memory that a process can map. @size is in bytes, and a
- * multiple of the page size. The process of @uctx is charged for it.
- * rdma_user_mmap_entry_remove() drops the reference of the caller.
- * Context: May sleep.
- * Return: the entry, or ERR_PTR(-ENOMEM).
- */
 struct mxe_mmap_entry *mxe_ring_mmap_entry_alloc(struct ib_ucontext *uctx,
 						 size_t size);
 
@@ -49,12 +42,6 @@ static inline void mxe_ring_shape(struct mxe_ring *ring, u32 entries, u32 stride
 	ring->stride = stride;
 }
 
-/*
- * Allocate the memory of @ring and, behind it, of @second, unless that is NULL
- * or has no entries. The shapes are set.
- * Context: May sleep.
- * Return: 0 or -ENOMEM.
- */
 int mxe_ring_alloc(struct mxe_ring *ring, struct mxe_ring *second,
 		   struct ib_ucontext *uctx);
 
@@ -71,25 +58,8 @@ static inline int mxe_ring_create(struct mxe_ring *ring,
 	return mxe_ring_alloc(ring, NULL, uctx);
 }
 
-/*
- * Release the memory of a ring, and zero @ring. The process may still map the
- * memory, but the kernel does not use it any more, nor that of a second ring in
- * it.
- * Context: May sleep.
- */
 void mxe_ring_destroy(struct mxe_ring *ring);
-
-/*
- * Set the indices and the flags of a work queue to 0. Leave a ring without
- * memory unchanged.
- * Context: Lock of the queue held.
- */
 void mxe_ring_reset(struct mxe_ring *ring);
-
-/*
- * Describe a ring to its process. Leave @info unchanged if the ring has no
- * memory.
- */
 void mxe_ring_info(const struct mxe_ring *ring, struct mxe_ring_info *info);
 
 /* Get an entry of a ring. */

@@ -30,7 +30,6 @@ struct mxe_target {
 	struct mxe_mw *mw;		/* or NULL */
 };
 
-/* As mxe_rkey_get(), its only caller, for the key of a window. */
 int mxe_rkey_get_window(const struct mxe_rights *rights, u32 rkey, int access,
 			u64 *addr, u64 len, struct mxe_target *target);
 
@@ -72,42 +71,11 @@ static inline void mxe_rkey_put(const struct mxe_target *target)
 		mxe_mr_put(target->mr);
 }
 
-/*
- * Copy to or from the memory of a remote key, which must grant the rights
- * @access, IB_ACCESS_*. @addr is as the peer specified it.
- * Context: BHs disabled.
- * Return: 0, -ENOENT, -EPERM, -EACCES or -EFAULT. Nothing is copied unless it
- * is 0.
- */
 int mxe_rkey_copy(const struct mxe_rights *rights, u32 rkey, int access,
 		  u64 addr, void *buf, u32 len, enum mxe_copy_dir dir);
-
-/*
- * Check if a remote key grants the rights @access, IB_ACCESS_*, to a range.
- * @addr is as the peer specified it.
- * Context: BHs disabled.
- * Return: 0, -ENOENT, -EPERM, -EACCES or -EFAULT.
- */
 int mxe_rkey_check(const struct mxe_rights *rights, u32 rkey, int access,
 		   u64 addr, u32 len);
-
-/*
- * Check if a remote key grants the rights @access, IB_ACCESS_*, to all of a
- * region. The key of a window never does.
- * Context: BHs disabled.
- * Return: 0, -ENOENT, -EPERM or -EACCES.
- */
 int mxe_rkey_grants(const struct mxe_rights *rights, u32 rkey, int access);
-
-/*
- * Execute an atomic on the memory of a remote key, which must grant the rights
- * @access, IB_ACCESS_*. @addr is aligned, and as the peer specified it.
- * mxe_atomic_ready() must be true for @args. Set @orig to the old value, as
- * mxe_atomic_exec() does.
- * Context: BHs disabled.
- * Return: 0, -ENOENT, -EPERM, -EACCES, -EFAULT, or -EINVAL if the memory is
- * misaligned.
- */
 int mxe_rkey_atomic(const struct mxe_rights *rights, u32 rkey, int access,
 		    u64 addr, const struct mxe_atomic_args *args, u64 *orig);
 
@@ -116,14 +84,6 @@ enum mxe_inv_side {
 	MXE_INV_REMOTE,			/* SEND with invalidate of the peer */
 };
 
-/*
- * Invalidate the window or region of a remote key.
- * Context: BHs disabled.
- * Return: 0, -ENOENT, -EPERM, or -EBUSY if an access to the region is in
- * progress. The caller then tries again. -EINVAL if the window or region cannot
- * be invalidated by a request. For the peer, this is -EACCES, which it also
- * gets for a region without remote rights.
- */
 int mxe_rkey_invalidate(const struct mxe_rights *rights, u32 rkey,
 			enum mxe_inv_side side);
 

@@ -38,6 +38,10 @@ static int mxe_shadow_charge(struct mxe_shadow *shadow, unsigned long pages)
 	return 0;
 }
 
+/*
+ * Call it when no peer accesses the shadow any more.
+ * Context: May sleep.
+ */
 void mxe_shadow_free(struct mxe_shadow *shadow)
 {
 	/* The umem holds a reference on the mm_struct. */
@@ -47,6 +51,13 @@ void mxe_shadow_free(struct mxe_shadow *shadow)
 	kfree(shadow);
 }
 
+/*
+ * Allocate a shadow that is all zero for memory of @length bytes. It needs
+ * twice the memory of the region, which is charged to the memory control group
+ * of the current process and counts in its RLIMIT_MEMLOCK.
+ * Context: Process context. May sleep.
+ * Return: the shadow, or ERR_PTR(-ENOMEM).
+ */
 struct mxe_shadow *mxe_shadow_create(const struct mxe_pin *pin, u64 length)
 {
 	u32 offset = offset_in_page(pin->first_offset);
@@ -113,6 +124,16 @@ static void mxe_shadow_merge(u8 *cpu, u8 *mem, u8 *base, u32 len, u32 flags)
 	}
 }
 
+/*
+ * Synchronise bytes inside of the memory of the process with the shadow. @flags
+ * are of enum mxe_sync_mr_flags: MXE_SYNC_MR_FOR_DEVICE copies the bytes that
+ * the process has changed since they were last synchronised to the shadow.
+ * MXE_SYNC_MR_FOR_CPU copies the others to the memory of the process. Both
+ * together do the first and then the second.
+ * Context: Process context. May sleep.
+ * Return: 0, or -EINTR if the process is being killed. A part of the range may
+ * be synchronised then.
+ */
 int mxe_shadow_sync(struct mxe_shadow *shadow, u64 offset, u64 len, u32 flags)
 {
 	const struct mxe_pin *pin = shadow->pin;

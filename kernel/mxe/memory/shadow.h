@@ -28,31 +28,8 @@ struct mxe_shadow {
 	u8 *base;			/* memory when it was last synchronised */
 };
 
-/*
- * Allocate a shadow that is all zero for memory of @length bytes. It needs
- * twice the memory of the region, which is charged to the memory control group
- * of the current process and counts in its RLIMIT_MEMLOCK.
- * Context: Process context. May sleep.
- * Return: the shadow, or ERR_PTR(-ENOMEM).
- */
 struct mxe_shadow *mxe_shadow_create(const struct mxe_pin *pin, u64 length);
-
-/*
- * Call it when no peer accesses the shadow any more.
- * Context: May sleep.
- */
 void mxe_shadow_free(struct mxe_shadow *shadow);
-
-/*
- * Synchronise bytes inside of the memory of the process with the shadow. @flags
- * are of enum mxe_sync_mr_flags: MXE_SYNC_MR_FOR_DEVICE copies the bytes that
- * the process has changed since they were last synchronised to the shadow.
- * MXE_SYNC_MR_FOR_CPU copies the others to the memory of the process. Both
- * together do the first and then the second.
- * Context: Process context. May sleep.
- * Return: 0, or -EINTR if the process is being killed. A part of the range may
- * be synchronised then.
- */
 int mxe_shadow_sync(struct mxe_shadow *shadow, u64 offset, u64 len, u32 flags);
 
 #endif /* MXE_SHADOW_H */

@@ -214,6 +214,12 @@ static enum mxe_cq_result mxe_cq_add_kernel(struct mxe_cq *cq, struct mxe_qp *qp
 	return result;
 }
 
+/*
+ * Add a completion of @qp, or of a tag operation if @qp is NULL. A CQ that was
+ * overrun takes no more completions.
+ * Context: BHs disabled. Takes and releases cq->lock.
+ * Return: the action that the caller takes after it has dropped its locks.
+ */
 enum mxe_cq_result mxe_cq_add(struct mxe_cq *cq, struct mxe_qp *qp,
 			      const struct mxe_wc *wc)
 {
@@ -228,6 +234,11 @@ enum mxe_cq_result mxe_cq_add(struct mxe_cq *cq, struct mxe_qp *qp,
 	return result;
 }
 
+/*
+ * Call the completion handler of the consumer.
+ * Context: Process context or softirq, no lock of a QP held. Holds notify_lock
+ * while the handler runs, with BHs disabled.
+ */
 void mxe_cq_notify(struct mxe_cq *cq)
 {
 	spin_lock_bh(&cq->notify_lock);
@@ -236,6 +247,10 @@ void mxe_cq_notify(struct mxe_cq *cq)
 	spin_unlock_bh(&cq->notify_lock);
 }
 
+/*
+ * Report IB_EVENT_CQ_ERR to the consumer, because the CQ was overrun.
+ * Context: Process context or softirq, no lock of a QP held.
+ */
 void mxe_cq_error(struct mxe_cq *cq)
 {
 	struct ib_event event = {
@@ -248,6 +263,11 @@ void mxe_cq_error(struct mxe_cq *cq)
 		cq->ibcq.event_handler(&event, cq->ibcq.cq_context);
 }
 
+/*
+ * Remove the completions of a QP that is being destroyed, unless the CQ is that
+ * of a process.
+ * Context: May sleep. Takes and releases cq->resize_mutex.
+ */
 void mxe_cq_clean(struct mxe_cq *cq, struct mxe_qp *qp)
 {
 	unsigned long flags;

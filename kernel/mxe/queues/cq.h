@@ -107,33 +107,10 @@ enum mxe_cq_result {
 	MXE_CQ_OVERRUN_FIRST,	/* lost; mxe_cq_error() must be called */
 };
 
-/*
- * Add a completion of @qp, or of a tag operation if @qp is NULL. A CQ that was
- * overrun takes no more completions.
- * Context: BHs disabled. Takes and releases cq->lock.
- * Return: the action that the caller takes after it has dropped its locks.
- */
 enum mxe_cq_result mxe_cq_add(struct mxe_cq *cq, struct mxe_qp *qp,
 			      const struct mxe_wc *wc);
-
-/*
- * Call the completion handler of the consumer.
- * Context: Process context or softirq, no lock of a QP held. Holds notify_lock
- * while the handler runs, with BHs disabled.
- */
 void mxe_cq_notify(struct mxe_cq *cq);
-
-/*
- * Report IB_EVENT_CQ_ERR to the consumer, because the CQ was overrun.
- * Context: Process context or softirq, no lock of a QP held.
- */
 void mxe_cq_error(struct mxe_cq *cq);
-
-/*
- * Remove the completions of a QP that is being destroyed, unless the CQ is that
- * of a process.
- * Context: May sleep. Takes and releases cq->resize_mutex.
- */
 void mxe_cq_clean(struct mxe_cq *cq, struct mxe_qp *qp);
 
 /* Verbs, see the members of struct ib_device_ops of the same names. */

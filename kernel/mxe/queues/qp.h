@@ -484,39 +484,9 @@ static inline bool mxe_qp_can_send(enum ib_qp_state state)
 
 /* ---- locks ------------------------------------------------------------- */
 
-/*
- * Take send_lock of a QP, which may be dying, until mxe_qp_send_end().
- * Context: Process context or softirq. Disables BHs.
- */
 void mxe_qp_send_begin(struct mxe_qp *qp) __acquires(&qp->send_lock);
-
-/*
- * Take recv_lock of a QP, which may be dying, until mxe_qp_recv_end().
- * Context: As mxe_qp_send_begin().
- */
 void mxe_qp_recv_begin(struct mxe_qp *qp) __acquires(&qp->recv_lock);
-
-/**
- * mxe_qp_send_end() - End a section of the send side, and a slice of its work.
- * @qp: QP
- *
- * - refills the budget of the side
- * - queues qp->work if it is pending
- * - drops send_lock, then does everything else that is pending: changes the
- *   state to ERR, calls the completion handler, and reports events
- *
- * Context: send_lock held since mxe_qp_send_begin(), and no other lock of a QP.
- * Releases it, and enables BHs.  Calls handlers, so a verb that may have caused
- * one must not use it.
- */
 void mxe_qp_send_end(struct mxe_qp *qp) __releases(&qp->send_lock);
-
-/*
- * Do for the receive side what mxe_qp_send_end() does for the send side. Report
- * events of an SRQ, too.
- * Context: recv_lock held since mxe_qp_recv_begin(), and no other lock of a QP.
- * Releases it, and enables BHs. Calls handlers, as mxe_qp_send_end() does.
- */
 void mxe_qp_recv_end(struct mxe_qp *qp) __releases(&qp->recv_lock);
 
 /*
@@ -529,14 +499,6 @@ static inline void mxe_qp_send_begin_bh_off(struct mxe_qp *qp)
 	spin_lock(&qp->send_lock);
 }
 
-/*
- * End a section of the send side inside a verb. Refill the budget, drop
- * send_lock, and change the state to ERR if that is pending. Completion
- * handlers and events are left to qp->work, because no handler may run inside
- * the verb that caused it.
- * Context: send_lock held since mxe_qp_send_begin_bh_off(), and no other lock
- * of a QP. Releases it. BHs disabled, RCU read-side section.
- */
 void mxe_qp_send_end_deferred(struct mxe_qp *qp) __releases(&qp->send_lock);
 
 /*
@@ -550,96 +512,22 @@ static inline void mxe_qp_recv_begin_bh_off(struct mxe_qp *qp)
 	spin_lock(&qp->recv_lock);
 }
 
-/*
- * End a section of the receive side of a QP, or of the peer of the QP, inside a
- * verb. Everything that is pending is left to qp->work of @qp. This includes
- * the change to ERR, which needs its send_lock. The budget is unchanged,
- * because the loopback path and flushing do not use it.
- * Context: recv_lock held since mxe_qp_recv_begin_bh_off(). Releases it.
- */
 void mxe_qp_recv_end_deferred(struct mxe_qp *qp) __releases(&qp->recv_lock);
-
-/*
- * Take both locks, as every change of the state requires. The QP may be dying.
- * mxe_qp_end() ends the section.
- * Context: As mxe_qp_send_begin(). Disables BHs.
- */
 void mxe_qp_begin(struct mxe_qp *qp)
 	__acquires(&qp->send_lock) __acquires(&qp->recv_lock);
-
-/*
- * Drop both locks. Anything pending remains so until the next section of its
- * side ends, and the budgets are unchanged.
- * Context: Both locks held since mxe_qp_begin(). Releases them, and enables
- * BHs.
- */
 void mxe_qp_end(struct mxe_qp *qp)
 	__releases(&qp->recv_lock) __releases(&qp->send_lock);
-
-/*
- * Call the handlers that mxe_qp_send_end_deferred() and
- * mxe_qp_recv_end_deferred() have deferred, and change the state to ERR if the
- * latter has deferred that.
- * Context: qp->work or late_timer, no lock held.
- */
 void mxe_qp_do_deferred(struct mxe_qp *qp);
-
-/*
- * Leave @pending, bits of enum mxe_pending, of the receive side to qp->work.
- * The QP is not dying.
- * Context: A lock of the QP held.
- */
 void mxe_qp_defer_recv(struct mxe_qp *qp, unsigned long pending);
-
-/*
- * Drop a reference. The last one wakes up mxe_destroy_qp().
- * Context: Any.
- */
 void mxe_qp_put(struct mxe_qp *qp);
 
 /* ---- state ------------------------------------------------------------- */
 
-/* Context: Both locks held. */
 void mxe_qp_set_state(struct mxe_qp *qp, enum ib_qp_state state);
-
-/*
- * From now on a process has to ring the doorbells of both queues. A flush that
- * begins later sees everything that was posted without ringing.
- * Context: Both locks held.
- */
 void mxe_qp_set_error(struct mxe_qp *qp);
-
-/*
- * Change the state to ERR after a side has halted, and queue qp->work, which
- * flushes both queues. Do nothing if neither side is halted, or if the QP is in
- * RESET or ERR, or dying.
- * Context: No lock of a QP held. Takes both.
- */
 void mxe_qp_error(struct mxe_qp *qp);
-
-/*
- * Change the state of an unreliable QP whose send queue has failed from RTS to
- * SQE (IBTA 10.3.1.7), and queue qp->work, which flushes the send queue. Do
- * nothing in other states.
- * Context: send_lock held. Takes and releases recv_lock.
- */
 void mxe_qp_sq_error(struct mxe_qp *qp);
-
-/*
- * Queue qp->work on this CPU. Start late_timer, too, unless it is pending. The
- * timer is never stopped when the work has begun, so that frequent work seldom
- * starts it.
- * Context: Any, with a lock of a QP that is not dying, or in a verb, so that
- * destroy cancels the work later.
- */
 void mxe_qp_kick(struct mxe_qp *qp);
-
-/*
- * Set the bits that follow from the result of mxe_cq_add() in the pending bits
- * of the side that has completed a request. After an overrun, the side is
- * halted and the QP moves to ERR, because completions are lost.
- * Context: Lock of that side held.
- */
 void mxe_qp_completed(struct mxe_qp *qp, enum mxe_cq_result result,
 		      unsigned long *pending);
 
@@ -657,18 +545,8 @@ static inline void mxe_qp_complete(struct mxe_qp *qp, struct mxe_cq *cq,
 		mxe_qp_completed(qp, result, pending);
 }
 
-/*
- * Initialize what any QP has: its locks, work and budgets. The QP is zeroed;
- * qp->dev and qp->qpn need not be set. @late runs if @work is late. The caller
- * holds the only reference, and calls mxe_retry_init().
- */
 void mxe_qp_prepare(struct mxe_qp *qp, work_func_t work,
 		    void (*late)(struct timer_list *timer));
-
-/*
- * Stop qp->work and late_timer of a QP that is dying, and wait for both.
- * Context: No lock of the QP held. May sleep.
- */
 void mxe_qp_stop_work(struct mxe_qp *qp);
 
 /* Runs the work items of all QPs. */
@@ -676,7 +554,6 @@ extern struct workqueue_struct *mxe_qp_wq;
 
 int mxe_qp_init(void);
 
-/* Call it when no QP exists any more. */
 void mxe_qp_exit(void);
 
 #endif /* MXE_QP_H */

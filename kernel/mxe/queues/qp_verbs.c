@@ -111,6 +111,10 @@ static int mxe_qp_check_init(struct mxe_dev *dev,
 	return 0;
 }
 
+/*
+ * Return the number of elements of req.wrs, a power of two. @entries, the
+ * number of requests that can be posted, is one, too.
+ */
 u32 mxe_qp_send_slots(const struct mxe_qp *qp, u32 entries, bool is_user)
 {
 	/* The kernel's own requests have slots, and no place in the ring. */
@@ -201,6 +205,13 @@ static int mxe_qp_init_tgt(struct mxe_qp *qp, struct ib_qp_cap *cap)
 	return qp->resp.cur ? 0 : -ENOMEM;
 }
 
+/*
+ * Allocate rings, whose shapes are set, for the queues of a QP. Without
+ * entries, @rq gets no memory. Call mxe_ring_destroy() for both after a
+ * failure, too.
+ * Context: May sleep.
+ * Return: 0 or -ENOMEM.
+ */
 int mxe_qp_alloc_rings(const struct mxe_qp *qp, struct mxe_ring *sq,
 		       struct mxe_ring *rq, struct ib_ucontext *uctx)
 {
@@ -286,6 +297,10 @@ static int mxe_qp_read_udata(struct mxe_qp *qp, struct ib_udata *udata)
 	return req.flags & MXE_QP_CREATE_INLINE_RECV ? mxe_inline_recv_init(qp) : 0;
 }
 
+/*
+ * Describe rings of a QP to its process. @rq may have no memory. @resp was
+ * zeroed.
+ */
 void mxe_qp_describe_rings(const struct mxe_qp *qp, const struct mxe_ring *sq,
 			   const struct mxe_ring *rq, struct mxe_create_qp_resp *resp)
 {

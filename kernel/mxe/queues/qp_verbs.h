@@ -12,26 +12,9 @@ struct mxe_ring;
 
 int mxe_qp_check_depth(struct mxe_dev *dev, u32 max_send_wr, u32 max_recv_wr);
 
-/*
- * Describe rings of a QP to its process. @rq may have no memory. @resp was
- * zeroed.
- */
 void mxe_qp_describe_rings(const struct mxe_qp *qp, const struct mxe_ring *sq,
 			   const struct mxe_ring *rq, struct mxe_create_qp_resp *resp);
-
-/*
- * Return the number of elements of req.wrs, a power of two. @entries, the
- * number of requests that can be posted, is one, too.
- */
 u32 mxe_qp_send_slots(const struct mxe_qp *qp, u32 entries, bool is_user);
-
-/*
- * Allocate rings, whose shapes are set, for the queues of a QP. Without
- * entries, @rq gets no memory. Call mxe_ring_destroy() for both after a
- * failure, too.
- * Context: May sleep.
- * Return: 0 or -ENOMEM.
- */
 int mxe_qp_alloc_rings(const struct mxe_qp *qp, struct mxe_ring *sq,
 		       struct mxe_ring *rq, struct ib_ucontext *uctx);
 

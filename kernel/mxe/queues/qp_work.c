@@ -66,9 +66,16 @@ static void mxe_qp_work_send(struct mxe_qp *qp, bool slow_down)
 }
 
 /*
+ * Do one slice of each side of a QP. First call the handlers that verbs have
+ * deferred, and prepare the locks for the first wide atomic. Then continue the
+ * receive side and the send side, or flush them after an error. Queue it again
+ * if work is left.
+ *
  * BHs remain disabled while pending events are handled, after the lock is
  * dropped.  Otherwise, a thread that does not yield the CPU could preempt the
  * work item at this point, and late_timer would not know of it.
+ *
+ * Context: Runs on mxe_qp_wq. May sleep. Disables BHs in each half.
  */
 void mxe_qp_work(struct work_struct *work)
 {
@@ -118,6 +125,12 @@ static bool mxe_qp_late_turn(void)
 	return true;
 }
 
+/*
+ * Do a slice of the work of a QP that has not begun. Continue one side of the
+ * QP, and the other one a jiffy later, as long as the work item is queued or
+ * preempted. Do nothing if it is neither.
+ * Context: Timer, BHs disabled.
+ */
 void mxe_qp_work_late(struct timer_list *timer)
 {
 	struct mxe_qp *qp = timer_container_of(qp, timer, late_timer);
@@ -155,6 +168,10 @@ void mxe_qp_work_late(struct timer_list *timer)
 	mod_timer(timer, jiffies + 1);
 }
 
+/*
+ * End the work that mxe_qp_work_late() may have queued. No QP exists any more.
+ * Context: May sleep.
+ */
 void mxe_qp_work_exit(void)
 {
 	cancel_work_sync(&mxe_qp_locks);

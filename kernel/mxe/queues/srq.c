@@ -9,6 +9,10 @@
 #include "queues/srq.h"
 #include "wire/pkt.h"
 
+/*
+ * As mxe_srq_take().
+ * Context: BHs disabled, lock of the SRQ held.
+ */
 int mxe_srq_take_locked(struct mxe_srq *srq, struct mxe_recv_wr *wr,
 			unsigned long *pending)
 {
@@ -30,6 +34,11 @@ int mxe_srq_take_locked(struct mxe_srq *srq, struct mxe_recv_wr *wr,
 	return err;
 }
 
+/*
+ * As mxe_rq_take(). Add MXE_PENDING_EV_SRQ_* bits for events of the SRQ to
+ * @pending.
+ * Context: BHs disabled. Takes the lock of the SRQ.
+ */
 int mxe_srq_take(struct mxe_srq *srq, struct mxe_recv_wr *wr,
 		 unsigned long *pending)
 {
@@ -41,6 +50,12 @@ int mxe_srq_take(struct mxe_srq *srq, struct mxe_recv_wr *wr,
 	return err;
 }
 
+/*
+ * Give an SRQ that is completely initialised its number, so that it can be
+ * found.
+ * Context: May sleep.
+ * Return: 0 or a negative errno of xa_alloc_cyclic_bh().
+ */
 int mxe_srq_publish(struct mxe_srq *srq)
 {
 	struct mxe_dev *dev = to_mdev(srq->ibsrq.device);
@@ -55,11 +70,20 @@ int mxe_srq_publish(struct mxe_srq *srq)
 	return min(err, 0);
 }
 
+/*
+ * Take its number from an SRQ, so that no one finds it.
+ * Context: Process context.
+ */
 void mxe_srq_withdraw(struct mxe_srq *srq)
 {
 	xa_erase_bh(&to_mdev(srq->ibsrq.device)->srqs, srq->num);
 }
 
+/*
+ * Drop the own reference to an SRQ that was withdrawn, and wait until there is
+ * no other.
+ * Context: May sleep.
+ */
 void mxe_srq_wait(struct mxe_srq *srq)
 {
 	mxe_srq_put(srq);
@@ -71,16 +95,23 @@ static void mxe_srq_release(struct kref *ref)
 	complete(&container_of(ref, struct mxe_srq, ref)->released);
 }
 
+/*
+ * Keep an SRQ with a number alive until mxe_srq_put().
+ * Context: recv_lock of a target that found the SRQ, or the lock of dev->srqs,
+ * is held.
+ */
 void mxe_srq_hold(struct mxe_srq *srq)
 {
 	kref_get(&srq->ref);
 }
 
+/* Context: Any. */
 void mxe_srq_put(struct mxe_srq *srq)
 {
 	kref_put(&srq->ref, mxe_srq_release);
 }
 
+/* Context: No lock is held, because the consumer's handler is called. */
 void mxe_srq_event(struct mxe_srq *srq, enum ib_event_type type)
 {
 	struct ib_event event = {

@@ -144,6 +144,12 @@ static bool mxe_wqe_may_post(const struct mxe_qp *qp, u32 opcode, u16 who)
 	       mxe_wr_rows[opcode].transports & BIT(qp->transport);
 }
 
+/*
+ * Return the opcodes that a process may post: bit n is set for opcode n. The
+ * type and be_reply of the QP are set. An atomic is missing if the device
+ * returns big-endian results only, and the QP was created without
+ * MXE_QP_CREATE_ATOMIC_BE_REPLY.
+ */
 u32 mxe_wqe_user_opcodes(const struct mxe_qp *qp)
 {
 	u32 opcodes = 0;
@@ -343,6 +349,15 @@ static void mxe_wqe_fetch_user(struct mxe_qp *qp)
 	}
 }
 
+/*
+ * Fetch a request of a send queue that is not empty. @produced is from
+ * mxe_wqe_produced(), not mxe_rndv_fetched(). The WQE of a process is copied,
+ * and the copy is checked. A bad one gets an error that is reported when its
+ * turn comes. If the index is invalid, the QP moves to ERR.
+ * Context: send_lock held.
+ * Return: false if the index is invalid, or MXE_MAX_FETCHED requests are not
+ * complete.
+ */
 bool mxe_wqe_fetch_one(struct mxe_qp *qp, u32 produced)
 {
 	struct mxe_requester *req = &qp->req;
@@ -441,6 +456,12 @@ static int mxe_wqe_from_ib(struct mxe_qp *qp, struct mxe_send_wr *wr,
 	return 0;
 }
 
+/*
+ * Check and copy a request of a kernel consumer.
+ * Context: req.post_lock held.
+ * Return: 0; -EOPNOTSUPP for an opcode that the QP may not use; -EINVAL for
+ * invalid SGEs, inline data or AH; -ENOMEM if the queue is full.
+ */
 int mxe_wqe_post(struct mxe_qp *qp, const struct ib_send_wr *ibwr)
 {
 	struct mxe_requester *req = &qp->req;

@@ -8,6 +8,10 @@
 #include "queues/srq.h"
 #include "queues/xrc.h"
 
+/*
+ * Add an XRC target to its domain.
+ * Context: May sleep.
+ */
 void mxe_xrc_join(struct mxe_qp *qp, struct ib_xrcd *ibxrcd)
 {
 	struct mxe_xrcd *xrcd = to_mxrcd(ibxrcd);
@@ -18,6 +22,10 @@ void mxe_xrc_join(struct mxe_qp *qp, struct ib_xrcd *ibxrcd)
 	mutex_unlock(&xrcd->lock);
 }
 
+/*
+ * Remove an XRC target from its domain.
+ * Context: May sleep.
+ */
 void mxe_xrc_leave(struct mxe_qp *qp)
 {
 	mutex_lock(&qp->xrcd->lock);
@@ -25,6 +33,13 @@ void mxe_xrc_leave(struct mxe_qp *qp)
 	mutex_unlock(&qp->xrcd->lock);
 }
 
+/*
+ * Look up an SRQ in the domain of a target. Return NULL if there is none. The
+ * result is valid until recv_lock is dropped, or while resp->srq or
+ * resp->read.srq points to it: mxe_xrcd_withdraw() clears these before an SRQ
+ * is freed.
+ * Context: recv_lock of @qp held.
+ */
 struct mxe_srq *mxe_xrc_find(struct mxe_qp *qp, u32 srqn)
 {
 	struct mxe_srq *srq;
@@ -44,6 +59,13 @@ struct mxe_srq *mxe_xrc_find(struct mxe_qp *qp, u32 srqn)
 	return srq;
 }
 
+/*
+ * Set resp->srq to the SRQ that the next packet in sequence names. @start: the
+ * packet begins a message.
+ * Context: recv_lock of @qp held.
+ * Return: 0, or -EINVAL if the SRQ does not exist or differs from that of the
+ * first packet of the message.
+ */
 int mxe_xrc_select(struct mxe_qp *qp, u32 srqn, bool start)
 {
 	struct mxe_responder *resp = &qp->resp;

@@ -37,34 +37,9 @@ static inline struct mxe_xrcd *to_mxrcd(struct ib_xrcd *ibxrcd)
 	return container_of(ibxrcd, struct mxe_xrcd, ibxrcd);
 }
 
-/*
- * Add an XRC target to its domain.
- * Context: May sleep.
- */
 void mxe_xrc_join(struct mxe_qp *qp, struct ib_xrcd *ibxrcd);
-
-/*
- * Remove an XRC target from its domain.
- * Context: May sleep.
- */
 void mxe_xrc_leave(struct mxe_qp *qp);
-
-/*
- * Look up an SRQ in the domain of a target. Return NULL if there is none. The
- * result is valid until recv_lock is dropped, or while resp->srq or
- * resp->read.srq points to it: mxe_xrcd_withdraw() clears these before an SRQ
- * is freed.
- * Context: recv_lock of @qp held.
- */
 struct mxe_srq *mxe_xrc_find(struct mxe_qp *qp, u32 srqn);
-
-/*
- * Set resp->srq to the SRQ that the next packet in sequence names. @start: the
- * packet begins a message.
- * Context: recv_lock of @qp held.
- * Return: 0, or -EINVAL if the SRQ does not exist or differs from that of the
- * first packet of the message.
- */
 int mxe_xrc_select(struct mxe_qp *qp, u32 srqn, bool start);
 
 /*

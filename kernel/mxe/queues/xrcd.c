@@ -28,10 +28,14 @@ int mxe_dealloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
 }
 
 /*
+ * Undo mxe_srq_publish() for an XRC SRQ. Wait until no target uses it.
+ *
  * A target uses an SRQ that it has looked up only under its recv_lock. Once the
  * number is erased, taking recv_lock of each target in turn therefore reaches
  * every use of the SRQ. A target that reports an event of the SRQ holds a
  * reference.
+ *
+ * Context: May sleep.
  */
 void mxe_xrcd_withdraw(struct mxe_srq *srq)
 {

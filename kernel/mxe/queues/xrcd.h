@@ -13,10 +13,6 @@ struct mxe_srq;
 int mxe_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
 int mxe_dealloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
 
-/*
- * Undo mxe_srq_publish() for an XRC SRQ. Wait until no target uses it.
- * Context: May sleep.
- */
 void mxe_xrcd_withdraw(struct mxe_srq *srq);
 
 #endif /* MXE_XRCD_H */

@@ -85,6 +85,12 @@ static void mxe_complete_rnr(struct mxe_qp *qp, u8 timer_code)
 	mxe_retry_rnr_wait(qp, timer_code);
 }
 
+/*
+ * Handle the refusal of the packet @psn, which was sent and is not
+ * acknowledged. The QP can send. @syndrome is the AETH syndrome of a NAK or RNR
+ * NAK.
+ * Context: BHs disabled, send_lock held.
+ */
 void mxe_complete_nak(struct mxe_qp *qp, u32 psn, u8 syndrome)
 {
 	bool lost;
@@ -211,6 +217,7 @@ static void mxe_complete_read(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	mxe_retry_progress(qp);
 }
 
+/* Convert the result of an atomic from host byte order to big-endian. */
 void mxe_complete_result_be(const struct mxe_atomic_args *args, u64 *words)
 {
 	unsigned int n = mxe_atomic_words(args), i;
@@ -263,6 +270,14 @@ static void mxe_complete_ack(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	}
 }
 
+/*
+ * Handle an ACK, a NAK, or a response with data of the connection of a QP,
+ * which may be dying. Complete requests, rewind for retransmission, or start an
+ * RNR wait.
+ * Context: Softirq, send_lock held.
+ * Return: true if the packet matched an outstanding one. The caller then sends
+ * requests that had to wait.
+ */
 bool mxe_complete_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
 	struct mxe_requester *req = &qp->req;

@@ -5,25 +5,8 @@
 
 #include "queues/qp.h"
 
-/*
- * Handle an ACK, a NAK, or a response with data of the connection of a QP,
- * which may be dying. Complete requests, rewind for retransmission, or start an
- * RNR wait.
- * Context: Softirq, send_lock held.
- * Return: true if the packet matched an outstanding one. The caller then sends
- * requests that had to wait.
- */
 bool mxe_complete_pkt(struct mxe_qp *qp, const struct mxe_pkt *pkt);
-
-/*
- * Handle the refusal of the packet @psn, which was sent and is not
- * acknowledged. The QP can send. @syndrome is the AETH syndrome of a NAK or RNR
- * NAK.
- * Context: BHs disabled, send_lock held.
- */
 void mxe_complete_nak(struct mxe_qp *qp, u32 psn, u8 syndrome);
-
-/* Convert the result of an atomic from host byte order to big-endian. */
 void mxe_complete_result_be(const struct mxe_atomic_args *args, u64 *words);
 
 /*

@@ -87,6 +87,10 @@ static struct sk_buff *mxe_deliver_take(struct mxe_qp *qp)
 	return skb;
 }
 
+/*
+ * Drop the deferred requests of a QP in RESET or ERR, or dying.
+ * Context: recv_lock held, or no other user of the QP.
+ */
 void mxe_deliver_drop_deferred(struct mxe_qp *qp)
 {
 	struct sk_buff *skb;
@@ -175,6 +179,11 @@ static int mxe_deliver_now(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 	return 0;
 }
 
+/*
+ * Give a request of the connection, or a datagram, to the responder, now or in
+ * order later. The QP may be dying. Consumes @skb.
+ * Context: BHs disabled, RCU read-side section, recv_lock held.
+ */
 void mxe_deliver(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		 struct sk_buff *skb)
 {
@@ -201,6 +210,12 @@ void mxe_deliver(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 	mxe_deliver_add(qp, skb, pkt);
 }
 
+/*
+ * Give a multicast datagram to a member of the group, which may be dying. @skb
+ * remains the caller's. Execute it now if @now and possible; otherwise a copy
+ * waits for qp->work.
+ * Context: BHs disabled, RCU read-side section, recv_lock held.
+ */
 void mxe_deliver_copy(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		      struct sk_buff *skb, bool now)
 {
@@ -223,6 +238,11 @@ void mxe_deliver_copy(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 	mxe_deliver_add(qp, copy, pkt);
 }
 
+/*
+ * Continue a READ, then execute deferred requests in order. If the slice ends
+ * first, qp->work is queued again.
+ * Context: qp->work, BHs disabled, recv_lock held.
+ */
 void mxe_deliver_continue(struct mxe_qp *qp)
 {
 	struct mxe_responder *resp = &qp->resp;

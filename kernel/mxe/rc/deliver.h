@@ -5,20 +5,8 @@
 
 #include "queues/qp.h"
 
-/*
- * Give a request of the connection, or a datagram, to the responder, now or in
- * order later. The QP may be dying. Consumes @skb.
- * Context: BHs disabled, RCU read-side section, recv_lock held.
- */
 void mxe_deliver(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		 struct sk_buff *skb);
-
-/*
- * Give a multicast datagram to a member of the group, which may be dying. @skb
- * remains the caller's. Execute it now if @now and possible; otherwise a copy
- * waits for qp->work.
- * Context: BHs disabled, RCU read-side section, recv_lock held.
- */
 void mxe_deliver_copy(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 		      struct sk_buff *skb, bool now);
 
@@ -41,17 +29,7 @@ static inline void mxe_deliver_spend(struct mxe_qp *qp,
 					   resp->cur->num_sge : 0);
 }
 
-/*
- * Continue a READ, then execute deferred requests in order. If the slice ends
- * first, qp->work is queued again.
- * Context: qp->work, BHs disabled, recv_lock held.
- */
 void mxe_deliver_continue(struct mxe_qp *qp);
-
-/*
- * Drop the deferred requests of a QP in RESET or ERR, or dying.
- * Context: recv_lock held, or no other user of the QP.
- */
 void mxe_deliver_drop_deferred(struct mxe_qp *qp);
 
 #endif /* MXE_DELIVER_H */

@@ -13,6 +13,11 @@
 
 DEFINE_STATIC_KEY_FALSE(mxe_inline_recv_used);
 
+/*
+ * Give a QP of a process that is being created inline receive.
+ * Context: May sleep.
+ * Return: 0, or -EOPNOTSUPP if the type of the QP or its SRQ excludes that.
+ */
 int mxe_inline_recv_init(struct mxe_qp *qp)
 {
 	if (qp->type != IB_QPT_RC && qp->type != IB_QPT_UC)
@@ -37,6 +42,13 @@ static bool mxe_inline_recv_is_own(const struct mxe_mr *mr, const struct mxe_cq 
 	       mr->pin->key.mm == cq->mm;
 }
 
+/*
+ * Keep the data of a SEND for its completion. The QP has inline receive, and a
+ * receive request in resp.cur.
+ * Context: BHs disabled, recv_lock held.
+ * Return: true if the data are kept; false if the packet must be copied to the
+ * buffer, which also finds the errors.
+ */
 bool mxe_inline_recv_store(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
 	struct mxe_responder *resp = &qp->resp;
@@ -70,6 +82,11 @@ bool mxe_inline_recv_store(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	return true;
 }
 
+/*
+ * Add the data that were kept to a completion, which keeps a pointer to
+ * resp.inl. A completion in error has no data.
+ * Context: recv_lock held.
+ */
 void mxe_inline_recv_end(struct mxe_qp *qp, struct mxe_wc *wc)
 {
 	struct mxe_inline_recv *inl = &qp->resp.inl;

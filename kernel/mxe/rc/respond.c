@@ -201,6 +201,11 @@ static int mxe_respond_read_one(struct mxe_qp *qp)
 	return 0;
 }
 
+/*
+ * Send responses of the READ in progress, if any, up to the end of the slice.
+ * If the slice ends first, qp->work continues.
+ * Context: BHs disabled, RCU read-side section, recv_lock held.
+ */
 void mxe_respond_read_run(struct mxe_qp *qp)
 {
 	struct mxe_responder *resp = &qp->resp;
@@ -557,6 +562,15 @@ static int mxe_respond_write(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	return 0;
 }
 
+/*
+ * Execute a packet of a SEND or WRITE of RC, XRC, DC or UC, whose turn it is.
+ * Copy the data to the receive request or to remote memory. The last packet
+ * completes the receive request. Send no response.
+ * Context: BHs disabled, recv_lock held.
+ * Return: 0; -EINVAL for a packet that is not allowed; -EAGAIN if there is no
+ * receive request; -EIO if it, or the whole queue, cannot be used; -EMSGSIZE if
+ * it is too short; or an error of mxe_rkey_copy() or mxe_rkey_invalidate().
+ */
 int mxe_respond_data(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 {
 	struct mxe_responder *resp = &qp->resp;
@@ -722,6 +736,15 @@ static int mxe_respond_execute(struct mxe_qp *qp, const struct mxe_pkt *pkt)
 	return mxe_respond_message(qp, pkt);
 }
 
+/*
+ * Execute a request of RC, XRC or DC, and respond to it: the step request of
+ * struct mxe_transport_ops. A duplicate is answered from the stored results. A
+ * request out of sequence is dropped, with a NAK if it is the first one.
+ * Context: BHs disabled, RCU read-side section, recv_lock held.
+ * Return: 0; -EBUSY if the region to be invalidated is being accessed, or if
+ * the search for a tag needs more budget than is left, so that the caller has
+ * to try again; or another error, for which a NAK was sent.
+ */
 int mxe_respond_request(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 			const struct sk_buff *skb)
 {
@@ -753,6 +776,10 @@ int mxe_respond_request(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 	return err;
 }
 
+/*
+ * Drop the message in progress and the stored results.
+ * Context: recv_lock held.
+ */
 void mxe_respond_reset(struct mxe_qp *qp)
 {
 	struct mxe_responder *resp = &qp->resp;
@@ -773,6 +800,11 @@ void mxe_respond_reset(struct mxe_qp *qp)
 	resp->res_head = 0;
 }
 
+/*
+ * Drop work in progress for an SRQ that is being destroyed. The XRC target may
+ * be dying.
+ * Context: recv_lock held.
+ */
 void mxe_respond_forget(struct mxe_qp *qp, const struct mxe_srq *srq)
 {
 	struct mxe_responder *resp = &qp->resp;
@@ -792,6 +824,11 @@ void mxe_respond_forget(struct mxe_qp *qp, const struct mxe_srq *srq)
 	}
 }
 
+/*
+ * Abandon a READ, and flush a slice of receive requests of a QP in ERR. Return
+ * true if requests remain, which qp->work flushes.
+ * Context: recv_lock held.
+ */
 bool mxe_respond_flush(struct mxe_qp *qp)
 {
 	struct mxe_responder *resp = &qp->resp;

@@ -10,15 +10,6 @@
 #include "trace.h"
 #include "wire/psn.h"
 
-/*
- * Execute a request of RC, XRC or DC, and respond to it: the step request of
- * struct mxe_transport_ops. A duplicate is answered from the stored results. A
- * request out of sequence is dropped, with a NAK if it is the first one.
- * Context: BHs disabled, RCU read-side section, recv_lock held.
- * Return: 0; -EBUSY if the region to be invalidated is being accessed, or if
- * the search for a tag needs more budget than is left, so that the caller has
- * to try again; or another error, for which a NAK was sent.
- */
 int mxe_respond_request(struct mxe_qp *qp, const struct mxe_pkt *pkt,
 			const struct sk_buff *skb);
 
@@ -145,42 +136,10 @@ static inline struct mxe_resp_res *mxe_respond_next_res(struct mxe_responder *re
 
 /* ---- packets ------------------------------------------------------------- */
 
-/*
- * Execute a packet of a SEND or WRITE of RC, XRC, DC or UC, whose turn it is.
- * Copy the data to the receive request or to remote memory. The last packet
- * completes the receive request. Send no response.
- * Context: BHs disabled, recv_lock held.
- * Return: 0; -EINVAL for a packet that is not allowed; -EAGAIN if there is no
- * receive request; -EIO if it, or the whole queue, cannot be used; -EMSGSIZE if
- * it is too short; or an error of mxe_rkey_copy() or mxe_rkey_invalidate().
- */
 int mxe_respond_data(struct mxe_qp *qp, const struct mxe_pkt *pkt);
-
-/*
- * Send responses of the READ in progress, if any, up to the end of the slice.
- * If the slice ends first, qp->work continues.
- * Context: BHs disabled, RCU read-side section, recv_lock held.
- */
 void mxe_respond_read_run(struct mxe_qp *qp);
-
-/*
- * Abandon a READ, and flush a slice of receive requests of a QP in ERR. Return
- * true if requests remain, which qp->work flushes.
- * Context: recv_lock held.
- */
 bool mxe_respond_flush(struct mxe_qp *qp);
-
-/*
- * Drop the message in progress and the stored results.
- * Context: recv_lock held.
- */
 void mxe_respond_reset(struct mxe_qp *qp);
-
-/*
- * Drop work in progress for an SRQ that is being destroyed. The XRC target may
- * be dying.
- * Context: recv_lock held.
- */
 void mxe_respond_forget(struct mxe_qp *qp, const struct mxe_srq *srq);
 
 #endif /* MXE_RESPOND_H */

@@ -44,6 +44,11 @@ static void mxe_retry_arm(struct mxe_qp *qp)
 		mod_timer(&req->retry_timer, req->retry_at);
 }
 
+/*
+ * Start the ACK timeout, unless it runs. The QP, which is of RC, XRC or DC, has
+ * sent a packet.
+ * Context: send_lock held.
+ */
 void mxe_retry_start(struct mxe_qp *qp)
 {
 	lockdep_assert_held(&qp->send_lock);
@@ -52,6 +57,11 @@ void mxe_retry_start(struct mxe_qp *qp)
 		mxe_retry_arm(qp);
 }
 
+/*
+ * Send from qp->work after @delay jiffies, because memory was short, or the
+ * process floods the queue.
+ * Context: send_lock held.
+ */
 void mxe_retry_later(struct mxe_qp *qp, unsigned long delay)
 {
 	lockdep_assert_held(&qp->send_lock);
@@ -60,6 +70,11 @@ void mxe_retry_later(struct mxe_qp *qp, unsigned long delay)
 		mod_timer(&qp->req.rnr_timer, jiffies + delay);
 }
 
+/*
+ * Start the ACK timeout again after progress. Stop it instead if nothing is
+ * outstanding.
+ * Context: send_lock held.
+ */
 void mxe_retry_restart(struct mxe_qp *qp)
 {
 	lockdep_assert_held(&qp->send_lock);
@@ -72,6 +87,10 @@ void mxe_retry_restart(struct mxe_qp *qp)
 		qp->req.retry_armed = false;
 }
 
+/*
+ * Reset the retries after packets were acknowledged.
+ * Context: send_lock held.
+ */
 void mxe_retry_progress(struct mxe_qp *qp)
 {
 	lockdep_assert_held(&qp->send_lock);
@@ -84,6 +103,13 @@ void mxe_retry_progress(struct mxe_qp *qp)
 	mxe_retry_restart(qp);
 }
 
+/*
+ * Go back to the PSN of an outstanding request because packets seem to be lost.
+ * Do nothing if it was called before and nothing was acknowledged since, so
+ * that one loss is retransmitted once. Otherwise use up one of retry_cnt.
+ * Context: send_lock held.
+ * Return: false if no retry is left.
+ */
 bool mxe_retry_rewind(struct mxe_qp *qp, u32 psn)
 {
 	struct mxe_requester *req = &qp->req;
@@ -136,6 +162,11 @@ unlock:
 	mxe_qp_send_end(qp);
 }
 
+/*
+ * Stop sending for the time in an RNR NAK. @timer_code is of IBTA 9.7.5. The
+ * ACK timeout is stopped meanwhile.
+ * Context: send_lock held.
+ */
 void mxe_retry_rnr_wait(struct mxe_qp *qp, u8 timer_code)
 {
 	u32 delay = mxe_rnr_delay[timer_code & 0x1f] * 10;
@@ -162,12 +193,18 @@ static void mxe_retry_rnr_timer_fn(struct timer_list *timer)
 	mxe_qp_send_end(qp);
 }
 
+/* Set up the timers of a QP that is being created. */
 void mxe_retry_init(struct mxe_qp *qp)
 {
 	timer_setup(&qp->req.retry_timer, mxe_retry_timer_fn, 0);
 	timer_setup(&qp->req.rnr_timer, mxe_retry_rnr_timer_fn, 0);
 }
 
+/*
+ * Stop the timers of a QP that enters RESET. Do not wait for a handler that is
+ * running, which then finds the QP in RESET and does nothing.
+ * Context: send_lock held.
+ */
 void mxe_retry_reset(struct mxe_qp *qp)
 {
 	lockdep_assert_held(&qp->send_lock);
@@ -177,6 +214,10 @@ void mxe_retry_reset(struct mxe_qp *qp)
 	timer_delete(&qp->req.rnr_timer);
 }
 
+/*
+ * Stop the timers of a QP that is dying. Wait for handlers that are running.
+ * Context: No lock of the QP held. May sleep.
+ */
 void mxe_retry_stop(struct mxe_qp *qp)
 {
 	timer_delete_sync(&qp->req.retry_timer);

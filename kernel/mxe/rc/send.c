@@ -231,6 +231,14 @@ static void mxe_send_slice(struct mxe_qp *qp)
 	mxe_send_check_drained(qp);
 }
 
+/*
+ * Send requests of a QP that can send up to the end of the slice. Execute local
+ * operations, and requests on the loopback path if possible. These and requests
+ * of unreliable QPs, which are never acknowledged, complete here. If the slice
+ * ends first, qp->work continues.
+ * Context: BHs disabled, RCU read-side section, send_lock held. Takes and
+ * releases recv_lock of a peer on this host.
+ */
 void mxe_send_run(struct mxe_qp *qp)
 {
 	mxe_send_slice(qp);
@@ -238,6 +246,12 @@ void mxe_send_run(struct mxe_qp *qp)
 		qp->req.pending |= BIT(MXE_PENDING_WORK);
 }
 
+/*
+ * Complete a slice of requests of a QP in ERR or SQE with IB_WC_WR_FLUSH_ERR.
+ * Report the error of the request that failed first. Return true if requests
+ * remain, which qp->work flushes.
+ * Context: send_lock held.
+ */
 bool mxe_send_flush(struct mxe_qp *qp)
 {
 	struct mxe_requester *req = &qp->req;
@@ -291,6 +305,14 @@ static bool mxe_send_ring_locked(struct mxe_qp *qp, bool last)
 	return true;
 }
 
+/**
+ * mxe_send_ring() - Send one slice of a send queue after a doorbell.
+ * @qp: QP that was rung for, which may be dying
+ * @last: true in the last slice of this doorbell; qp->work then continues
+ *
+ * Context: BHs disabled, RCU read-side section.  Takes and releases send_lock.
+ * Return: true if requests remain.
+ */
 bool mxe_send_ring(struct mxe_qp *qp, bool last)
 {
 	bool more;
@@ -302,6 +324,11 @@ bool mxe_send_ring(struct mxe_qp *qp, bool last)
 	return more;
 }
 
+/*
+ * Send one slice of a send queue of a kernel consumer. With interrupts
+ * disabled, qp->work sends instead.
+ * Context: Any, in a verb. Takes and releases send_lock.
+ */
 void mxe_send_doorbell(struct mxe_qp *qp)
 {
 	/*

@@ -28,6 +28,12 @@ static bool mxe_sq_free(struct mxe_qp *qp, enum ib_wc_status status)
 	return true;
 }
 
+/*
+ * Complete the oldest request, which is at req.tail. Write a CQE if the request
+ * is signalled or @status is not success. An error halts the send side, and
+ * moves a reliable QP to ERR, and another one to SQE.
+ * Context: send_lock held.
+ */
 void mxe_sq_complete(struct mxe_qp *qp, enum ib_wc_status status)
 {
 	struct mxe_requester *req = &qp->req;
@@ -71,6 +77,10 @@ void mxe_sq_complete(struct mxe_qp *qp, enum ib_wc_status status)
 	}
 }
 
+/*
+ * Complete the request with req.local_error, if it is the oldest one by now.
+ * Context: send_lock held.
+ */
 void mxe_sq_report_error(struct mxe_qp *qp)
 {
 	struct mxe_requester *req = &qp->req;
@@ -87,6 +97,9 @@ void mxe_sq_report_error(struct mxe_qp *qp)
 	mxe_sq_complete(qp, status);
 }
 
+/*
+ * As mxe_sq_complete(). The oldest request is at req.cur, and was not started.
+ */
 void mxe_sq_complete_cur(struct mxe_qp *qp, enum ib_wc_status status)
 {
 	qp->req.next++;
@@ -94,6 +107,12 @@ void mxe_sq_complete_cur(struct mxe_qp *qp, enum ib_wc_status status)
 	mxe_sq_complete(qp, status);
 }
 
+/*
+ * Complete a request that needed no packets. It is at req.cur, is the oldest,
+ * and was not started. Advance the PSNs as if the packets had been sent and
+ * acknowledged, because the responder has advanced its own.
+ * Context: send_lock held.
+ */
 void mxe_sq_complete_executed(struct mxe_qp *qp, u32 num_pkts)
 {
 	struct mxe_requester *req = &qp->req;
@@ -107,6 +126,11 @@ void mxe_sq_complete_executed(struct mxe_qp *qp, u32 num_pkts)
 	mxe_sq_complete(qp, IB_WC_SUCCESS);
 }
 
+/*
+ * Go back to the PSN of a request that was sent and is not complete. Everything
+ * is sent again from there.
+ * Context: send_lock held.
+ */
 void mxe_sq_rewind(struct mxe_qp *qp, u32 psn)
 {
 	struct mxe_requester *req = &qp->req;

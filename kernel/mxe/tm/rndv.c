@@ -14,6 +14,10 @@ static struct mxe_rndv_item *mxe_rndv_item(struct mxe_rndv *rndv, u32 index)
 	return &rndv->items[index & (MXE_RNDV_DEPTH - 1)];
 }
 
+/*
+ * Check whether one more rendezvous may be queued.
+ * Context: recv_lock held.
+ */
 bool mxe_rndv_has_room(const struct mxe_qp *qp)
 {
 	const struct mxe_rndv *rndv = qp->rndv;
@@ -22,11 +26,21 @@ bool mxe_rndv_has_room(const struct mxe_qp *qp)
 	return rndv->queued - smp_load_acquire(&rndv->finished) < MXE_RNDV_DEPTH;
 }
 
+/*
+ * Check whether the QP can read from its peer: it is in RTS, and max_rd_atomic
+ * allows READs.
+ * Context: recv_lock held.
+ */
 bool mxe_rndv_can_read(const struct mxe_qp *qp)
 {
 	return qp->state == IB_QPS_RTS && qp->attr.max_rd_atomic;
 }
 
+/*
+ * Queue the rendezvous in resp.tm_msg for resp.cur, if mxe_rndv_has_room().
+ * qp->work begins it.
+ * Context: recv_lock held.
+ */
 void mxe_rndv_queue(struct mxe_qp *qp)
 {
 	const struct mxe_recv_wr *wr = qp->resp.cur;
@@ -70,6 +84,11 @@ static void mxe_rndv_set_fin(const struct mxe_rndv_item *item,
 	memcpy(wr->inline_data, &hdr, sizeof(hdr));
 }
 
+/*
+ * Put the next own request into the send queue. Return false if there is none,
+ * or no room for it.
+ * Context: send_lock held.
+ */
 bool mxe_rndv_fetch(struct mxe_qp *qp)
 {
 	struct mxe_send_wr *wr = mxe_sq_wr(&qp->req, qp->req.fetched);
@@ -146,6 +165,11 @@ static void mxe_rndv_complete(struct mxe_qp *qp, enum ib_wr_opcode opcode,
 		smp_store_release(&rndv->finished, rndv->finished + 1);
 }
 
+/*
+ * Free the oldest request of a send queue. Complete it if the kernel made it.
+ * Context: send_lock held.
+ * Return: true if it is a request of the process.
+ */
 bool mxe_rndv_free(struct mxe_qp *qp, enum ib_wc_status status)
 {
 	struct mxe_requester *req = &qp->req;
@@ -163,6 +187,10 @@ bool mxe_rndv_free(struct mxe_qp *qp, enum ib_wc_status status)
 	return !own;
 }
 
+/*
+ * Forget all rendezvous.
+ * Context: Both locks held.
+ */
 void mxe_rndv_reset(struct mxe_qp *qp)
 {
 	struct mxe_rndv *rndv = qp->rndv;

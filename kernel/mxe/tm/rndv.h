@@ -41,44 +41,11 @@ struct mxe_rndv {
 	struct mxe_rndv_item items[MXE_RNDV_DEPTH];
 };
 
-/*
- * Check whether one more rendezvous may be queued.
- * Context: recv_lock held.
- */
 bool mxe_rndv_has_room(const struct mxe_qp *qp);
-
-/*
- * Check whether the QP can read from its peer: it is in RTS, and max_rd_atomic
- * allows READs.
- * Context: recv_lock held.
- */
 bool mxe_rndv_can_read(const struct mxe_qp *qp);
-
-/*
- * Queue the rendezvous in resp.tm_msg for resp.cur, if mxe_rndv_has_room().
- * qp->work begins it.
- * Context: recv_lock held.
- */
 void mxe_rndv_queue(struct mxe_qp *qp);
-
-/*
- * Put the next own request into the send queue. Return false if there is none,
- * or no room for it.
- * Context: send_lock held.
- */
 bool mxe_rndv_fetch(struct mxe_qp *qp);
-
-/*
- * Free the oldest request of a send queue. Complete it if the kernel made it.
- * Context: send_lock held.
- * Return: true if it is a request of the process.
- */
 bool mxe_rndv_free(struct mxe_qp *qp, enum ib_wc_status status);
-
-/*
- * Forget all rendezvous.
- * Context: Both locks held.
- */
 void mxe_rndv_reset(struct mxe_qp *qp);
 
 /*

@@ -66,6 +66,13 @@ static int mxe_tm_alloc(struct mxe_tm *tm)
 	return 0;
 }
 
+/*
+ * Make an SRQ that is being created a tag-matching one. @max_tags is at least
+ * 1. The caller creates the ring of operations. Call mxe_tm_destroy() after a
+ * failure, too.
+ * Context: May sleep.
+ * Return: 0 or -ENOMEM.
+ */
 int mxe_tm_create(struct mxe_srq *srq, u32 max_tags, struct ib_ucontext *uctx)
 {
 	struct mxe_tm *tm = kzalloc(sizeof(*tm), GFP_KERNEL_ACCOUNT);
@@ -82,6 +89,10 @@ int mxe_tm_create(struct mxe_srq *srq, u32 max_tags, struct ib_ucontext *uctx)
 	return err;
 }
 
+/*
+ * Free the list of tags, if any, of an SRQ that no one uses any more.
+ * Context: May sleep.
+ */
 void mxe_tm_destroy(struct mxe_srq *srq)
 {
 	struct mxe_tm *tm = srq->tm;
@@ -342,6 +353,12 @@ static unsigned long mxe_tm_run(struct mxe_srq *srq, u32 max, s32 *budget)
 	return pending;
 }
 
+/*
+ * Execute a slice of the operations in the ring. Return true if operations
+ * remain.
+ * Context: BHs disabled. Takes and releases the lock of the SRQ, and calls the
+ * handlers of its CQ.
+ */
 bool mxe_tm_ring(struct mxe_srq *srq)
 {
 	struct mxe_cq *cq = to_mcq(srq->ibsrq.ext.cq);
@@ -366,6 +383,11 @@ bool mxe_tm_ring(struct mxe_srq *srq)
 
 /* ---- messages ---------------------------------------------------------- */
 
+/*
+ * Estimate what the search for the tag of a message costs, in units of the
+ * receive budget. The result is at most MXE_SLICE.
+ * Context: Any. Takes no lock.
+ */
 u32 mxe_tm_cost(const struct mxe_tm *tm)
 {
 	u32 ops = mxe_ring_producer(&tm->ops) - READ_ONCE(tm->consumed);
@@ -394,6 +416,21 @@ static bool mxe_tm_take_tag(struct mxe_tm *tm, const struct mxe_tm_msg *msg,
 	return true;
 }
 
+/**
+ * mxe_tm_take() - Find the receive request for a message.
+ * @srq: tag-matching SRQ
+ * @msg: the message.  Its kind is MXE_TM_EAGER or MXE_TM_RNDV, which becomes
+ *	MXE_TM_UNEXPECTED if no tag matches, or MXE_TM_NO_TAG.  Its cost is set.
+ * @wr: set to the request of the tag, or to the next request of the SRQ
+ * @pending: as for mxe_srq_take(), and the events of operations
+ *
+ * First executes operations that the process posted without a doorbell.  A tag
+ * that matches leaves the list.
+ *
+ * Context: BHs disabled.  Takes and releases the lock of the SRQ.
+ * Return: 0, or an error of mxe_rq_take(), after which nothing was taken except
+ * with -EIO.
+ */
 int mxe_tm_take(struct mxe_srq *srq, struct mxe_tm_msg *msg,
 		struct mxe_recv_wr *wr, unsigned long *pending)
 {
@@ -428,6 +465,10 @@ int mxe_tm_take(struct mxe_srq *srq, struct mxe_tm_msg *msg,
 	return err;
 }
 
+/*
+ * Set what a completion says about a message. It keeps a pointer to @msg. Leave
+ * a completion in error unchanged.
+ */
 void mxe_tm_fill_wc(struct mxe_tm_msg *msg, struct mxe_wc *wc)
 {
 	if (msg->kind == MXE_TM_NONE || wc->status)
@@ -453,6 +494,11 @@ void mxe_tm_fill_wc(struct mxe_tm_msg *msg, struct mxe_wc *wc)
 	wc->tmh = &msg->hdr.tmh;
 }
 
+/*
+ * Take back that a message was unexpected. It did not arrive completely, so the
+ * program never counts it.
+ * Context: BHs disabled. Takes and releases the lock of the SRQ.
+ */
 void mxe_tm_lost(struct mxe_srq *srq)
 {
 	spin_lock(&srq->lock);

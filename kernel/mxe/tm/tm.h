@@ -119,65 +119,13 @@ struct mxe_tm_msg {
 /* Enabled when the first tag-matching SRQ is created, and never disabled. */
 DECLARE_STATIC_KEY_FALSE(mxe_tm_used);
 
-/*
- * Make an SRQ that is being created a tag-matching one. @max_tags is at least
- * 1. The caller creates the ring of operations. Call mxe_tm_destroy() after a
- * failure, too.
- * Context: May sleep.
- * Return: 0 or -ENOMEM.
- */
 int mxe_tm_create(struct mxe_srq *srq, u32 max_tags, struct ib_ucontext *uctx);
-
-/*
- * Free the list of tags, if any, of an SRQ that no one uses any more.
- * Context: May sleep.
- */
 void mxe_tm_destroy(struct mxe_srq *srq);
-
-/*
- * Execute a slice of the operations in the ring. Return true if operations
- * remain.
- * Context: BHs disabled. Takes and releases the lock of the SRQ, and calls the
- * handlers of its CQ.
- */
 bool mxe_tm_ring(struct mxe_srq *srq);
-
-/*
- * Estimate what the search for the tag of a message costs, in units of the
- * receive budget. The result is at most MXE_SLICE.
- * Context: Any. Takes no lock.
- */
 u32 mxe_tm_cost(const struct mxe_tm *tm);
-
-/**
- * mxe_tm_take() - Find the receive request for a message.
- * @srq: tag-matching SRQ
- * @msg: the message.  Its kind is MXE_TM_EAGER or MXE_TM_RNDV, which becomes
- *	MXE_TM_UNEXPECTED if no tag matches, or MXE_TM_NO_TAG.  Its cost is set.
- * @wr: set to the request of the tag, or to the next request of the SRQ
- * @pending: as for mxe_srq_take(), and the events of operations
- *
- * First executes operations that the process posted without a doorbell.  A tag
- * that matches leaves the list.
- *
- * Context: BHs disabled.  Takes and releases the lock of the SRQ.
- * Return: 0, or an error of mxe_rq_take(), after which nothing was taken except
- * with -EIO.
- */
 int mxe_tm_take(struct mxe_srq *srq, struct mxe_tm_msg *msg,
 		struct mxe_recv_wr *wr, unsigned long *pending);
-
-/*
- * Set what a completion says about a message. It keeps a pointer to @msg. Leave
- * a completion in error unchanged.
- */
 void mxe_tm_fill_wc(struct mxe_tm_msg *msg, struct mxe_wc *wc);
-
-/*
- * Take back that a message was unexpected. It did not arrive completely, so the
- * program never counts it.
- * Context: BHs disabled. Takes and releases the lock of the SRQ.
- */
 void mxe_tm_lost(struct mxe_srq *srq);
 
 #endif /* MXE_TM_H */

@@ -98,6 +98,16 @@ static void mxe_tm_recv_report(struct mxe_qp *qp)
 	mxe_qp_complete(qp, qp->recv_cq, &wc, &resp->pending);
 }
 
+/*
+ * Match the tag of a message, and take a receive request. @data is the first
+ * packet of a SEND, or the whole SEND. Do not match twice if the packet is
+ * executed again after -EBUSY of a later step, or a request by packets after
+ * the loopback path has failed.
+ * Context: BHs disabled, recv_lock held.
+ * Return: 0; -EINVAL for an invalid rendezvous; -EAGAIN if there is no receive
+ * request or no room for the rendezvous; -EBUSY if the budget of the slice does
+ * not suffice; -EIO as mxe_recv_take().
+ */
 int mxe_tm_recv_start(struct mxe_qp *qp, struct mxe_tm_data *data)
 {
 	struct mxe_responder *resp = &qp->resp;
@@ -138,6 +148,10 @@ int mxe_tm_recv_start(struct mxe_qp *qp, struct mxe_tm_data *data)
 	return 0;
 }
 
+/*
+ * Forget the message in progress without a completion. The QP is of any type.
+ * Context: BHs disabled, recv_lock held.
+ */
 void mxe_tm_recv_abandon(struct mxe_qp *qp)
 {
 	struct mxe_responder *resp = &qp->resp;

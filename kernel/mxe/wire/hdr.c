@@ -109,6 +109,12 @@ static void mxe_hdr_push_ipv6(const struct mxe_av *av, struct sk_buff *skb)
 	skb->protocol = htons(ETH_P_IPV6);
 }
 
+/*
+ * Add the IP and UDP headers and the ICRC to a packet to @av, for which @hdr is
+ * the cache. @skb begins at the BTH, with headroom of MXE_HDR_MAX_SIZE and
+ * tailroom of MXE_ICRC_SIZE. @ip_id of an IPv4 packet is in host byte order.
+ * Context: BHs disabled.
+ */
 void mxe_hdr_push(struct mxe_hdr *hdr, const struct mxe_av *av,
 		  struct sk_buff *skb, u16 ip_id)
 {

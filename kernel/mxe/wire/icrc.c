@@ -27,6 +27,13 @@ static __le32 mxe_icrc_finish(const void *ip, size_t ip_len, const struct udphdr
 	return cpu_to_le32(~crc32_le(crc, bth + sizeof(masked), len - sizeof(masked)));
 }
 
+/*
+ * Return the ICRC of an IPv4 packet as it is stored in the packet. The headers
+ * are complete, and the IP header has 20 bytes. The packet is contiguous from
+ * @bth up to the ICRC. @len is the number of bytes between the UDP header and
+ * the ICRC.
+ * Context: BHs disabled.
+ */
 __le32 mxe_icrc_ipv4(const struct iphdr *iph, const struct udphdr *udph, const u8 *bth, size_t len)
 {
 	struct iphdr ip;
@@ -41,6 +48,7 @@ __le32 mxe_icrc_ipv4(const struct iphdr *iph, const struct udphdr *udph, const u
 	return mxe_icrc_finish(&ip, sizeof(ip), udph, bth, len);
 }
 
+/* As mxe_icrc_ipv4(), for an IPv6 packet without extension headers. */
 __le32 mxe_icrc_ipv6(const struct ipv6hdr *ip6h, const struct udphdr *udph, const u8 *bth,
 		     size_t len)
 {

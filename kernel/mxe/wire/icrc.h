@@ -18,16 +18,7 @@
  */
 #define MXE_ICRC_SEED		0xdebb20e3
 
-/*
- * Return the ICRC of an IPv4 packet as it is stored in the packet. The headers
- * are complete, and the IP header has 20 bytes. The packet is contiguous from
- * @bth up to the ICRC. @len is the number of bytes between the UDP header and
- * the ICRC.
- * Context: BHs disabled.
- */
 __le32 mxe_icrc_ipv4(const struct iphdr *iph, const struct udphdr *udph, const u8 *bth, size_t len);
-
-/* As mxe_icrc_ipv4(), for an IPv6 packet without extension headers. */
 __le32 mxe_icrc_ipv6(const struct ipv6hdr *ip6h, const struct udphdr *udph, const u8 *bth,
 		     size_t len);
 
@@ -67,34 +58,9 @@ static inline bool mxe_icrc_has_fast(void)
 	return true;
 }
 
-/*
- * Build the tables, before the first ICRC.
- * Context: May sleep.
- */
 int mxe_icrc_init(void);
-
-/*
- * Call it after the last ICRC.
- * Context: May sleep.
- */
 void mxe_icrc_exit(void);
-
-/*
- * Compute the CRC of the headers of an IPv4 packet for mxe_icrc_end_ipv4(). The
- * identification of @iph is ignored, and the part of the BTH before the PSN is
- * used. Packets that differ only in the identification and from the PSN on have
- * the same value, so the caller may keep it.
- * Context: BHs disabled.
- */
 u32 mxe_icrc_begin_ipv4(const struct iphdr *iph, const struct udphdr *udph, const u8 *bth);
-
-/*
- * Complete the ICRC of an IPv4 packet from @crc of mxe_icrc_begin_ipv4(). The
- * headers precede @bth, which is contiguous up to the ICRC. @len is the number
- * of bytes between the UDP header and the ICRC.
- * Context: BHs disabled.
- * Return: the ICRC as it is stored in the packet.
- */
 __le32 mxe_icrc_end_ipv4(u32 crc, __be16 ip_id, const u8 *bth, size_t len);
 
 #else
@@ -129,11 +95,8 @@ static inline __le32 mxe_icrc_end_ipv4(u32 crc, __be16 ip_id, const u8 *bth, siz
 
 #endif /* MXE_WITHOUT_ICRC_FAST */
 
-/* Implement mxe_icrc_ipv4() if mxe_icrc_has_fast(). */
 __le32 mxe_icrc_fast_ipv4(const struct iphdr *iph, const struct udphdr *udph, const u8 *bth,
 			  size_t len);
-
-/* Implement mxe_icrc_ipv6() if mxe_icrc_has_fast(). */
 __le32 mxe_icrc_fast_ipv6(const struct ipv6hdr *ip6h, const struct udphdr *udph, const u8 *bth,
 			  size_t len);
 

@@ -159,6 +159,14 @@ static enum mxe_pkt_error mxe_pkt_check_no_payload(struct mxe_pkt *pkt, unsigned
 	return MXE_PKT_OK;
 }
 
+/*
+ * Check a packet of @len bytes, which include the ICRC. The bytes are
+ * contiguous. The ICRC is not checked here. Set @pkt, except for vlan_id. It is
+ * undefined after an error. A masked atomic of an unknown version or operand
+ * size is not an error, so that the responder refuses it with a NAK: see
+ * mxe_pkt_atomic().
+ * Return: MXE_PKT_OK or the reason to drop the packet.
+ */
 enum mxe_pkt_error mxe_pkt_parse(struct mxe_pkt *pkt, const u8 *data,
 				 size_t len)
 {
@@ -220,6 +228,9 @@ static inline const u8 *mxe_pkt_get_number(u64 *words, const u8 *p, unsigned int
 	return p + sizeof(__be64);
 }
 
+/*
+ * Write @n words of 8 bytes, least significant first in @words. Return the end.
+ */
 u8 *mxe_pkt_write_number(u8 *p, const u64 *words, unsigned int n)
 {
 	for (; unlikely(n > 1); p += sizeof(__be64))
@@ -228,6 +239,10 @@ u8 *mxe_pkt_write_number(u8 *p, const u64 *words, unsigned int n)
 	return p + sizeof(__be64);
 }
 
+/*
+ * Get the mxe_pkt_result_words() words of the result in a response with
+ * MXE_OP_ATOMICACK, least significant first.
+ */
 void mxe_pkt_result(const struct mxe_pkt *pkt, u64 *words)
 {
 	mxe_pkt_get_number(words, pkt->eth + sizeof(struct mxe_aeth),
@@ -309,6 +324,13 @@ static bool mxe_pkt_atomic_write(const struct mxe_pkt *pkt, struct mxe_atomic_ar
 	return true;
 }
 
+/*
+ * Get the operands of a request with MXE_OP_ATOMIC or MXE_OP_ATOMIC_WRITE. An
+ * ATOMIC WRITE is an unconditional masked compare-and-swap.
+ * Return: false if the version, the operand size or the operands are not
+ * supported. Then args->op is MXE_ATOMIC_UNSUPPORTED, and other members are
+ * undefined.
+ */
 bool mxe_pkt_atomic(const struct mxe_pkt *pkt, struct mxe_atomic_args *args)
 {
 	if (pkt->flags & MXE_OP_ATOMICETH)
@@ -318,6 +340,10 @@ bool mxe_pkt_atomic(const struct mxe_pkt *pkt, struct mxe_atomic_args *args)
 	return mxe_pkt_atomic_write(pkt, args);
 }
 
+/*
+ * Write the header of an atomic, which depends on its operation. Return its
+ * end.
+ */
 u8 *mxe_pkt_write_atomic(u8 *p, u64 va, u32 rkey, const struct mxe_atomic_args *args)
 {
 	struct mxe_mskatomiceth *masked = (void *)p;

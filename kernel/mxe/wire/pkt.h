@@ -303,14 +303,6 @@ enum mxe_pkt_error {
 	MXE_PKT_LENGTH,		/* length and headers do not match */
 };
 
-/*
- * Check a packet of @len bytes, which include the ICRC. The bytes are
- * contiguous. The ICRC is not checked here. Set @pkt, except for vlan_id. It is
- * undefined after an error. A masked atomic of an unknown version or operand
- * size is not an error, so that the responder refuses it with a NAK: see
- * mxe_pkt_atomic().
- * Return: MXE_PKT_OK or the reason to drop the packet.
- */
 enum mxe_pkt_error mxe_pkt_parse(struct mxe_pkt *pkt, const u8 *data,
 				 size_t len);
 
@@ -423,19 +415,7 @@ static inline unsigned int mxe_pkt_result_words(const struct mxe_pkt *pkt)
 	return (pkt->payload - pkt->eth - sizeof(struct mxe_aeth)) / sizeof(__be64);
 }
 
-/*
- * Get the mxe_pkt_result_words() words of the result in a response with
- * MXE_OP_ATOMICACK, least significant first.
- */
 void mxe_pkt_result(const struct mxe_pkt *pkt, u64 *words);
-
-/*
- * Get the operands of a request with MXE_OP_ATOMIC or MXE_OP_ATOMIC_WRITE. An
- * ATOMIC WRITE is an unconditional masked compare-and-swap.
- * Return: false if the version, the operand size or the operands are not
- * supported. Then args->op is MXE_ATOMIC_UNSUPPORTED, and other members are
- * undefined.
- */
 bool mxe_pkt_atomic(const struct mxe_pkt *pkt, struct mxe_atomic_args *args);
 
 /* ---- building ------------------------------------------------------------ */
@@ -483,15 +463,7 @@ static inline u8 *mxe_pkt_write_aeth(u8 *p, u8 syndrome, u32 msn)
 	return mxe_pkt_write_be32(p, syndrome << 24 | (msn & 0xffffff));
 }
 
-/*
- * Write the header of an atomic, which depends on its operation. Return its
- * end.
- */
 u8 *mxe_pkt_write_atomic(u8 *p, u64 va, u32 rkey, const struct mxe_atomic_args *args);
-
-/*
- * Write @n words of 8 bytes, least significant first in @words. Return the end.
- */
 u8 *mxe_pkt_write_number(u8 *p, const u64 *words, unsigned int n);
 
 #endif /* MXE_PKT_H */
