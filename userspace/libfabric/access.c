@@ -16,6 +16,16 @@
 #include "wire.h"
 #include "wr.h"
 
+/**
+ * mxefi_access_add() - Make the requests that tell the target of an operation.
+ * @op: operation, whose other requests were made
+ * @access: its accesses at the target
+ * @tail: where its last request has its pointer to the next one
+ *
+ * To be called if the operation has remote CQ data or the peer wants events.
+ *
+ * Return: 0, or -FI_EAGAIN if no request is free.
+ */
 int mxefi_access_add(struct mxefi_op *op, const struct mxefi_access *access,
 		     struct mxefi_wr ***tail)
 {
@@ -83,6 +93,10 @@ static void on_access(struct mxefi_ep *ep, const struct mxefi_msg *msg)
 		push_data(rx, msg);
 }
 
+/**
+ * mxefi_access_setup() - Prepare an endpoint to learn of accesses.
+ * @ep: endpoint
+ */
 void mxefi_access_setup(struct mxefi_ep *ep)
 {
 	ep->on_access = on_access;

@@ -22,22 +22,7 @@ struct mxefi_access {
 	size_t num_keys;
 };
 
-/**
- * mxefi_access_setup() - Prepare an endpoint to learn of accesses.
- * @ep: endpoint
- */
 void mxefi_access_setup(struct mxefi_ep *ep);
-
-/**
- * mxefi_access_add() - Make the requests that tell the target of an operation.
- * @op: operation, whose other requests were made
- * @access: its accesses at the target
- * @tail: where its last request has its pointer to the next one
- *
- * To be called if the operation has remote CQ data or the peer wants events.
- *
- * Return: 0, or -FI_EAGAIN if no request is free.
- */
 int mxefi_access_add(struct mxefi_op *op, const struct mxefi_access *access,
 		     struct mxefi_wr ***tail);
 

@@ -36,6 +36,13 @@ struct mxefi_ah {
 	unsigned int backoff_ms;	/* 0 unless that has failed */
 };
 
+/**
+ * mxefi_ah_attr() - Get the path to a host.
+ * @dom: domain
+ * @gid: GID of the host
+ *
+ * Return: the attributes of an address handle.
+ */
 struct ibv_ah_attr mxefi_ah_attr(const struct mxefi_domain *dom,
 				 const uint8_t gid[16])
 {
@@ -123,6 +130,10 @@ static void start_thread(struct mxefi_domain *dom)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
+/**
+ * mxefi_ah_stop() - End the threads of a domain. Takes the lock itself.
+ * @dom: domain whose address handles have been freed
+ */
 void mxefi_ah_stop(struct mxefi_domain *dom)
 {
 	struct mxefi_resolver *r = &dom->resolver;
@@ -137,6 +148,15 @@ void mxefi_ah_stop(struct mxefi_domain *dom)
 
 /* ---- address handles --------------------------------------------------- */
 
+/**
+ * mxefi_ah_new() - Allocate an address handle, but do not create it yet.
+ * @dom: domain
+ * @gid: GID of the host
+ * @ready: called with the lock of the domain each time it has been created
+ * @arg: argument of @ready
+ *
+ * Return: the address handle, or NULL if memory is short.
+ */
 struct mxefi_ah *mxefi_ah_new(struct mxefi_domain *dom, const uint8_t gid[16],
 			      void (*ready)(void *arg), void *arg)
 {
@@ -167,6 +187,14 @@ static void enqueue(struct mxefi_ah *ah)
 	pthread_cond_signal(&r->work);
 }
 
+/**
+ * mxefi_ah_get() - Return an address handle, or start to create it.
+ * @ah: address handle
+ *
+ * Does nothing for some time after a failure.
+ *
+ * Return: the address handle, or NULL if it does not exist yet.
+ */
 struct ibv_ah *mxefi_ah_get(struct mxefi_ah *ah)
 {
 	if (!ah->ah && !ah->is_queued && !ah->is_busy &&
@@ -176,6 +204,15 @@ struct ibv_ah *mxefi_ah_get(struct mxefi_ah *ah)
 	return ah->ah;
 }
 
+/**
+ * mxefi_ah_refresh() - Create an address handle anew, unless it is fresh.
+ * @ah: address handle
+ *
+ * The kernel resolves the address again when it connects a queue pair, and
+ * blocks unless it has resolved it shortly before.
+ *
+ * Return: true if it was created less than a second ago.
+ */
 bool mxefi_ah_refresh(struct mxefi_ah *ah)
 {
 	if (ah->ah && mxefi_now_ms() - ah->tried_ms < FRESH_MS)
@@ -187,6 +224,10 @@ bool mxefi_ah_refresh(struct mxefi_ah *ah)
 	return false;
 }
 
+/**
+ * mxefi_ah_free() - Destroy an address handle.
+ * @ah: address handle, or NULL
+ */
 void mxefi_ah_free(struct mxefi_ah *ah)
 {
 	struct mxefi_ah **p;

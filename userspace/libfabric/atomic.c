@@ -421,6 +421,15 @@ static ssize_t defer(const struct mxefi_handle *by, const struct call *c)
 	return by->ep->on_trigger(by, types[c->form], &args);
 }
 
+/**
+ * mxefi_atomic_start() - Start an atomic.
+ * @by: endpoint or context with the call
+ * @form: form of the call
+ * @args: the call
+ * @report: how it reports its end, or NULL
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
 ssize_t mxefi_atomic_start(const struct mxefi_handle *by,
 			   enum mxefi_form form, const struct mxefi_call *args,
 			   const struct mxefi_report *report)

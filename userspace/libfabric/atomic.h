@@ -14,15 +14,6 @@ struct mxefi_report;
 
 extern struct fi_ops_atomic mxefi_atomic_ops;
 
-/**
- * mxefi_atomic_start() - Start an atomic.
- * @by: endpoint or context with the call
- * @form: form of the call
- * @args: the call
- * @report: how it reports its end, or NULL
- *
- * Return: 0, or a negative error of libfabric.
- */
 ssize_t mxefi_atomic_start(const struct mxefi_handle *by,
 			   enum mxefi_form form, const struct mxefi_call *args,
 			   const struct mxefi_report *report);

@@ -93,12 +93,6 @@ static inline bool mxefi_type_is_integer(enum fi_datatype type)
 	return mxefi_types[type].class == MXEFI_CLASS_INTEGER;
 }
 
-/**
- * mxefi_type_mask() - Find the bytes of an element that hold its value.
- * @type: datatype
- * @mask: bytes of the value become 0xff, those of padding 0. A long double of
- *	x86 has 10 bytes of value and 6 of padding.
- */
 void mxefi_type_mask(enum fi_datatype type, uint8_t *mask);
 
 /**
@@ -117,18 +111,6 @@ static inline bool mxefi_op_valid(enum mxefi_form form, enum fi_op op,
 	       mxefi_op_classes[form][op] & mxefi_types[type].class;
 }
 
-/**
- * mxefi_op_apply() - Compute the value after an operation.
- * @op: operation
- * @type: datatype
- * @src: operand; unused by FI_ATOMIC_READ
- * @cmp: compare operand of the compare form, or NULL
- * @old: value before
- * @new_value: where the value after is stored
- *
- * FI_CSWAP compares representations without padding, the other compare
- * operations compare values.
- */
 void mxefi_op_apply(enum fi_op op, enum fi_datatype type, const void *src,
 		    const void *cmp, const void *old, void *new_value);
 

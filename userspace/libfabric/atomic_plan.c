@@ -6,6 +6,12 @@
 
 #define has_size(sizes, log) (((sizes) >> (log)) & 1)
 
+/**
+ * mxefi_unit_exact() - Check whether words contain nothing but elements.
+ * @sizes: bit n is set if the device has masked atomics of 2^n bytes
+ *
+ * Return: false if the word of an element of 1 or 2 bytes is larger than it.
+ */
 bool mxefi_unit_exact(uint64_t sizes)
 {
 	return (sizes & 0xf) == 0xf;
@@ -50,6 +56,13 @@ static int choose_word(uint64_t sizes, uint64_t addr, size_t size, size_t count)
 	return has_size(sizes, log) ? log : -1;
 }
 
+/**
+ * mxefi_unit_possible() - Check whether masked atomics can execute a datatype.
+ * @sizes: bit n is set if the device has masked atomics of 2^n bytes
+ * @type: datatype
+ *
+ * Return: true if they can.
+ */
 bool mxefi_unit_possible(uint64_t sizes, enum fi_datatype type)
 {
 	return choose_word(sizes, 0, mxefi_type_size(type), 1) >= 0;
@@ -190,6 +203,20 @@ static void plan_loop(struct mxefi_unit *unit, const void *src, const void *cmp,
 		memcpy(unit->cmp, cmp, length);
 }
 
+/**
+ * mxefi_unit_plan() - Plan a unit of the first elements of an array.
+ * @unit: filled in
+ * @sizes: bit n is set if the device has masked atomics of 2^n bytes
+ * @op: operation
+ * @type: datatype
+ * @addr: address of the array, a multiple of mxefi_type_align()
+ * @count: number of elements, at least 1
+ * @src: operands, or NULL for FI_ATOMIC_READ
+ * @cmp: compare operands, or NULL
+ *
+ * Return: the number of elements in the unit, or 0 if the device has no masked
+ * atomics of that size.
+ */
 size_t mxefi_unit_plan(struct mxefi_unit *unit, uint64_t sizes, enum fi_op op,
 		       enum fi_datatype type, uint64_t addr, size_t count,
 		       const void *src, const void *cmp)
@@ -227,6 +254,15 @@ size_t mxefi_unit_plan(struct mxefi_unit *unit, uint64_t sizes, enum fi_op op,
 	return count;
 }
 
+/**
+ * mxefi_unit_step() - Evaluate what an atomic of a MXEFI_UNIT_LOOP returned.
+ * @unit: unit, which gets the operands of the next compare-and-swap
+ * @op: operation
+ * @type: datatype
+ * @old: image of the word before the atomic
+ *
+ * Return: true if the unit is complete.
+ */
 bool mxefi_unit_step(struct mxefi_unit *unit, enum fi_op op,
 		     enum fi_datatype type, const uint8_t *old)
 {

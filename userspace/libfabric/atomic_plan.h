@@ -39,51 +39,12 @@ struct mxefi_unit {
 	uint8_t swap_mask[MXEFI_MAX_WORD] __attribute__((aligned(8)));
 };
 
-/**
- * mxefi_unit_plan() - Plan a unit of the first elements of an array.
- * @unit: filled in
- * @sizes: bit n is set if the device has masked atomics of 2^n bytes
- * @op: operation
- * @type: datatype
- * @addr: address of the array, a multiple of mxefi_type_align()
- * @count: number of elements, at least 1
- * @src: operands, or NULL for FI_ATOMIC_READ
- * @cmp: compare operands, or NULL
- *
- * Return: the number of elements in the unit, or 0 if the device has no masked
- * atomics of that size.
- */
 size_t mxefi_unit_plan(struct mxefi_unit *unit, uint64_t sizes, enum fi_op op,
 		       enum fi_datatype type, uint64_t addr, size_t count,
 		       const void *src, const void *cmp);
-
-/**
- * mxefi_unit_step() - Evaluate what an atomic of a MXEFI_UNIT_LOOP returned.
- * @unit: unit, which gets the operands of the next compare-and-swap
- * @op: operation
- * @type: datatype
- * @old: image of the word before the atomic
- *
- * Return: true if the unit is complete.
- */
 bool mxefi_unit_step(struct mxefi_unit *unit, enum fi_op op,
 		     enum fi_datatype type, const uint8_t *old);
-
-/**
- * mxefi_unit_exact() - Check whether words contain nothing but elements.
- * @sizes: bit n is set if the device has masked atomics of 2^n bytes
- *
- * Return: false if the word of an element of 1 or 2 bytes is larger than it.
- */
 bool mxefi_unit_exact(uint64_t sizes);
-
-/**
- * mxefi_unit_possible() - Check whether masked atomics can execute a datatype.
- * @sizes: bit n is set if the device has masked atomics of 2^n bytes
- * @type: datatype
- *
- * Return: true if they can.
- */
 bool mxefi_unit_possible(uint64_t sizes, enum fi_datatype type);
 
 #endif /* MXEFI_ATOMIC_PLAN_H */

@@ -10,15 +10,6 @@ struct mxefi_op;
 struct mxefi_unit;
 struct mxefi_wr;
 
-/**
- * mxefi_atomic_wr() - Make the request of a unit.
- * @op: operation, which gets a reference
- * @unit: unit of the operation
- * @key: key of the memory region at the target
- * @first: first element of the unit in the operation
- *
- * Return: the request, or NULL if memory is short.
- */
 struct mxefi_wr *mxefi_atomic_wr(struct mxefi_op *op, struct mxefi_unit *unit,
 				 uint64_t key, size_t first);
 

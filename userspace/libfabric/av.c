@@ -24,6 +24,13 @@ static struct mxefi_av *to_av(struct fid_av *av)
 	return container_of(av, struct mxefi_av, fid);
 }
 
+/**
+ * mxefi_av_get() - Look an address up.
+ * @av: address vector
+ * @fi_addr: address of libfabric
+ *
+ * Return: the address of the peer, or NULL if @fi_addr is not valid.
+ */
 const struct mxefi_addr *mxefi_av_get(struct mxefi_av *av, fi_addr_t fi_addr)
 {
 	if (fi_addr >= av->count || !av->addrs[fi_addr].id)
@@ -31,6 +38,13 @@ const struct mxefi_addr *mxefi_av_get(struct mxefi_av *av, fi_addr_t fi_addr)
 	return &av->addrs[fi_addr];
 }
 
+/**
+ * mxefi_av_find() - Find the first place of an address.
+ * @av: address vector
+ * @addr: address
+ *
+ * Return: address of libfabric, or FI_ADDR_NOTAVAIL.
+ */
 fi_addr_t mxefi_av_find(const struct mxefi_av *av, const struct mxefi_addr *addr)
 {
 	for (size_t i = 0; i < av->count; i++)

@@ -22,22 +22,7 @@ struct mxefi_av {
 int mxefi_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
 		  struct fid_av **av, void *context);
 
-/**
- * mxefi_av_get() - Look an address up.
- * @av: address vector
- * @fi_addr: address of libfabric
- *
- * Return: the address of the peer, or NULL if @fi_addr is not valid.
- */
 const struct mxefi_addr *mxefi_av_get(struct mxefi_av *av, fi_addr_t fi_addr);
-
-/**
- * mxefi_av_find() - Find the first place of an address.
- * @av: address vector
- * @addr: address
- *
- * Return: address of libfabric, or FI_ADDR_NOTAVAIL.
- */
 fi_addr_t mxefi_av_find(const struct mxefi_av *av, const struct mxefi_addr *addr);
 
 #endif /* MXEFI_AV_H */

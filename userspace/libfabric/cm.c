@@ -113,6 +113,14 @@ static int cm_shutdown(struct fid_ep *fid, uint64_t flags)
 	return ret;
 }
 
+/**
+ * mxefi_copy_addr() - Copy an address for the program.
+ * @from: address
+ * @addr: where it is copied, as far as there is room
+ * @len: room in bytes; becomes the length of an address
+ *
+ * Return: 0 or -FI_ETOOSMALL.
+ */
 int mxefi_copy_addr(const struct mxefi_addr *from, void *addr, size_t *len)
 {
 	size_t room = *len;

@@ -10,14 +10,6 @@ struct mxefi_addr;
 
 extern struct fi_ops_cm mxefi_cm_ops;
 
-/**
- * mxefi_copy_addr() - Copy an address for the program.
- * @from: address
- * @addr: where it is copied, as far as there is room
- * @len: room in bytes; becomes the length of an address
- *
- * Return: 0 or -FI_ETOOSMALL.
- */
 int mxefi_copy_addr(const struct mxefi_addr *from, void *addr, size_t *len);
 
 #endif /* MXEFI_CM_H */

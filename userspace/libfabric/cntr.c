@@ -16,6 +16,13 @@ static struct mxefi_cntr *to_cntr(struct fid_cntr *cntr)
 	return container_of(cntr, struct mxefi_cntr, fid);
 }
 
+/**
+ * mxefi_cntr_has_changed() - Check whether a counter has changed.
+ * @cntr: counter with a descriptor to wait for
+ *
+ * Return: true if it has changed since the program has read it, or the device
+ * was removed.
+ */
 bool mxefi_cntr_has_changed(const struct mxefi_cntr *cntr)
 {
 	return cntr->changed || cntr->dom->lost;
@@ -33,6 +40,11 @@ static void notify(struct mxefi_cntr *cntr)
 		mxefi_trigger_check(cntr);
 }
 
+/**
+ * mxefi_cntr_count() - Count an operation and wake those that wait for it.
+ * @cntr: counter, or NULL
+ * @error: true counts an error
+ */
 void mxefi_cntr_count(struct mxefi_cntr *cntr, bool error)
 {
 	if (!cntr)
@@ -72,6 +84,11 @@ static uint64_t cntr_readerr(struct fid_cntr *fid)
 	return read_value(to_cntr(fid), &to_cntr(fid)->errors);
 }
 
+/**
+ * mxefi_cntr_set() - Set the number of successes, and wake those that wait.
+ * @cntr: counter
+ * @n: number
+ */
 void mxefi_cntr_set(struct mxefi_cntr *cntr, uint64_t n)
 {
 	cntr->value = n;

@@ -23,27 +23,8 @@ struct mxefi_cntr {
 int mxefi_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
 		    struct fid_cntr **cntr, void *context);
 
-/**
- * mxefi_cntr_has_changed() - Check whether a counter has changed.
- * @cntr: counter with a descriptor to wait for
- *
- * Return: true if it has changed since the program has read it, or the device
- * was removed.
- */
 bool mxefi_cntr_has_changed(const struct mxefi_cntr *cntr);
-
-/**
- * mxefi_cntr_count() - Count an operation and wake those that wait for it.
- * @cntr: counter, or NULL
- * @error: true counts an error
- */
 void mxefi_cntr_count(struct mxefi_cntr *cntr, bool error);
-
-/**
- * mxefi_cntr_set() - Set the number of successes, and wake those that wait.
- * @cntr: counter
- * @n: number
- */
 void mxefi_cntr_set(struct mxefi_cntr *cntr, uint64_t n);
 
 #endif /* MXEFI_CNTR_H */

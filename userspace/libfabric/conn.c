@@ -25,6 +25,12 @@
 
 /* ---- the state of a connection ----------------------------------------- */
 
+/**
+ * mxefi_conn_open() - Open an idle connection.
+ * @conn: connection
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
 int mxefi_conn_open(struct mxefi_conn *conn)
 {
 	struct mxefi_ep *ep = conn->peer.ep;
@@ -44,6 +50,13 @@ int mxefi_conn_open(struct mxefi_conn *conn)
 	return 0;
 }
 
+/**
+ * mxefi_conn_connect() - Connect to the peer of a hello.
+ * @conn: open connection
+ * @hello: hello of the peer
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
 int mxefi_conn_connect(struct mxefi_conn *conn, const struct mxefi_hello *hello)
 {
 	int ret = 0;
@@ -59,6 +72,10 @@ int mxefi_conn_connect(struct mxefi_conn *conn, const struct mxefi_hello *hello)
 	return 0;
 }
 
+/**
+ * mxefi_conn_make_idle() - Close a connection, which can be opened again.
+ * @conn: open or broken connection without requests in flight
+ */
 void mxefi_conn_make_idle(struct mxefi_conn *conn)
 {
 	if (conn->transport->close)
@@ -89,12 +106,24 @@ static void fail_waiting(struct mxefi_conn *conn, int err)
 	}
 }
 
+/**
+ * mxefi_conn_is_current() - Check whether a connection has not failed since.
+ * @conn: connection
+ * @epoch: its epoch at an earlier time
+ *
+ * Return: true if it is open, and was not closed since.
+ */
 bool mxefi_conn_is_current(const struct mxefi_conn *conn, uint32_t epoch)
 {
 	return conn->epoch == epoch && (conn->state == MXEFI_CONN_READY ||
 					conn->state == MXEFI_CONN_HELLO);
 }
 
+/**
+ * mxefi_conn_abort() - Break a connection.
+ * @conn: connection
+ * @err: errno of libfabric
+ */
 void mxefi_conn_abort(struct mxefi_conn *conn, int err)
 {
 	if (conn->state == MXEFI_CONN_BROKEN || conn->state == MXEFI_CONN_IDLE)
@@ -117,11 +146,21 @@ void mxefi_conn_abort(struct mxefi_conn *conn, int err)
 
 /* ---- the connections of an endpoint ------------------------------------ */
 
+/**
+ * mxefi_conn_is_guest() - Check whether a hello alone has made a connection.
+ * @conn: connection
+ *
+ * Return: true if the program has not used it and the peer has not confirmed.
+ */
 bool mxefi_conn_is_guest(const struct mxefi_conn *conn)
 {
 	return !conn->is_used && !conn->is_confirmed;
 }
 
+/**
+ * mxefi_conn_use() - Note that the program refers to a connection.
+ * @conn: connection
+ */
 void mxefi_conn_use(struct mxefi_conn *conn)
 {
 	if (mxefi_conn_is_guest(conn))
@@ -129,6 +168,10 @@ void mxefi_conn_use(struct mxefi_conn *conn)
 	conn->is_used = true;
 }
 
+/**
+ * mxefi_conn_unuse() - Note that the program does not refer to it any more.
+ * @conn: connection that is used
+ */
 void mxefi_conn_unuse(struct mxefi_conn *conn)
 {
 	conn->is_used = false;
@@ -142,6 +185,13 @@ static struct mxefi_conn **token_bucket(struct mxefi_ep *ep, uint64_t token)
 	return &ep->by_token[token / 2 % MXEFI_CONN_HASH];
 }
 
+/**
+ * mxefi_conn_by_token() - Find the connection that a message over DC names.
+ * @ep: endpoint
+ * @token: token of the message, which only the peer knows
+ *
+ * Return: the connection, or NULL.
+ */
 struct mxefi_conn *mxefi_conn_by_token(struct mxefi_ep *ep, uint64_t token)
 {
 	struct mxefi_conn *conn = *token_bucket(ep, token);
@@ -157,6 +207,11 @@ static void release(struct mxefi_conn *conn)
 		conn->transport->release(conn);
 }
 
+/**
+ * mxefi_conn_set_transport() - Choose the transport.
+ * @conn: idle connection
+ * @transport: transport
+ */
 void mxefi_conn_set_transport(struct mxefi_conn *conn,
 			      const struct mxefi_transport *transport)
 {
@@ -167,6 +222,10 @@ void mxefi_conn_set_transport(struct mxefi_conn *conn,
 	conn->peer.channel = &transport->channel;
 }
 
+/**
+ * mxefi_conn_free() - Free an idle connection that nothing refers to.
+ * @conn: connection of an endpoint of type FI_EP_RDM
+ */
 void mxefi_conn_free(struct mxefi_conn *conn)
 {
 	struct mxefi_conn **p = &conn->peer.ep->conns;
@@ -189,6 +248,10 @@ void mxefi_conn_free(struct mxefi_conn *conn)
 
 /* ---- requests ---------------------------------------------------------- */
 
+/**
+ * mxefi_conn_queued() - Implement queued() of the channels of connections.
+ * @peer: peer
+ */
 void mxefi_conn_queued(struct mxefi_peer *peer)
 {
 	struct mxefi_conn *conn = to_conn(peer);
@@ -199,6 +262,16 @@ void mxefi_conn_queued(struct mxefi_peer *peer)
 		mxefi_peer_flush(peer);
 }
 
+/**
+ * mxefi_conn_wr_complete() - Complete a request that no operation has.
+ * @wr: request of a connection
+ * @err: errno of libfabric, or 0
+ *
+ * If the request has failed, the connection is broken: the peer, or operations
+ * here, would wait for it forever.
+ *
+ * Return: true: the request is not posted again.
+ */
 bool mxefi_conn_wr_complete(struct mxefi_wr *wr, int err)
 {
 	if (err && !wr->peer->ep->closing)
@@ -245,6 +318,18 @@ static bool send_answer(struct mxefi_conn *conn, uint32_t epoch,
 	return true;
 }
 
+/**
+ * mxefi_conn_send() - Send a message that no operation has.
+ * @conn: connection
+ * @epoch: its epoch when the peer began to wait for the message
+ * @msg: message
+ * @data: data after the message
+ * @len: their length in bytes, up to MXEFI_BUF_SIZE
+ *
+ * The message waits if no request is free, and is dropped if the connection has
+ * failed since. If it cannot be kept, or more of them wait than a peer can wait
+ * for, the connection is broken.
+ */
 void mxefi_conn_send(struct mxefi_conn *conn, uint32_t epoch,
 		     const struct mxefi_msg *msg, const void *data, size_t len)
 {
@@ -275,6 +360,12 @@ void mxefi_conn_send(struct mxefi_conn *conn, uint32_t epoch,
 	ep->answers_tail = &answer->next;
 }
 
+/**
+ * mxefi_conn_retry() - Continue what waits until a request is free.
+ * @ep: endpoint
+ *
+ * Answers and receives that wait for a failed connection end.
+ */
 void mxefi_conn_retry(struct mxefi_ep *ep)
 {
 	while (ep->answers) {
@@ -295,6 +386,13 @@ void mxefi_conn_retry(struct mxefi_ep *ep)
 
 /* ---- making and confirming connections --------------------------------- */
 
+/**
+ * mxefi_conn_find() - Find the connection to a peer.
+ * @ep: endpoint of type FI_EP_RDM
+ * @addr: address of the peer
+ *
+ * Return: the connection, or NULL.
+ */
 struct mxefi_conn *mxefi_conn_find(struct mxefi_ep *ep,
 				    const struct mxefi_addr *addr)
 {
@@ -310,6 +408,13 @@ static void resolved(void *arg)
 	conn->peer.ep->on_resolved(conn);
 }
 
+/**
+ * mxefi_conn_set_addr() - Set the address of the peer.
+ * @conn: connection of an endpoint of type FI_EP_MSG
+ * @addr: address
+ *
+ * Return: 0 or -FI_ENOMEM.
+ */
 int mxefi_conn_set_addr(struct mxefi_conn *conn, const struct mxefi_addr *addr)
 {
 	bool is_same = conn->ah &&
@@ -329,7 +434,16 @@ int mxefi_conn_set_addr(struct mxefi_conn *conn, const struct mxefi_addr *addr)
 	return 0;
 }
 
-/* Adds a guest. */
+/**
+ * mxefi_conn_add() - Add an idle connection.
+ * @ep: endpoint
+ * @addr: address of the peer
+ * @transport: its transport
+ *
+ * Adds a guest.
+ *
+ * Return: the connection, or NULL if memory is short.
+ */
 struct mxefi_conn *mxefi_conn_add(struct mxefi_ep *ep,
 				  const struct mxefi_addr *addr,
 				  const struct mxefi_transport *transport)
@@ -362,6 +476,10 @@ struct mxefi_conn *mxefi_conn_add(struct mxefi_ep *ep,
 	return conn;
 }
 
+/**
+ * mxefi_conn_confirm() - Note that the peer accepts requests.
+ * @conn: connection
+ */
 void mxefi_conn_confirm(struct mxefi_conn *conn)
 {
 	if (mxefi_conn_is_guest(conn))
@@ -382,6 +500,10 @@ static bool bye_complete(struct mxefi_wr *wr, int err)
 	return true;
 }
 
+/**
+ * mxefi_conn_shutdown() - Close a connection after the requests before.
+ * @conn: connection
+ */
 void mxefi_conn_shutdown(struct mxefi_conn *conn)
 {
 	struct mxefi_msg bye = { .type = MXEFI_MSG_BYE };

@@ -27,6 +27,13 @@ static struct mxefi_conn **qpn_bucket(struct mxefi_ep *ep, uint32_t qpn)
 	return &ep->by_qpn[qpn % MXEFI_CONN_HASH];
 }
 
+/**
+ * mxefi_conn_by_qpn() - Find the connection of a queue pair.
+ * @ep: endpoint
+ * @qpn: number of a queue pair
+ *
+ * Return: the connection, or NULL if the queue pair was destroyed.
+ */
 struct mxefi_conn *mxefi_conn_by_qpn(struct mxefi_ep *ep, uint32_t qpn)
 {
 	struct mxefi_conn *conn = *qpn_bucket(ep, qpn);

@@ -68,33 +68,10 @@ static inline struct mxefi_ep *fid_to_ep(struct fid *fid)
 	return fid_to_handle(fid)->ep;
 }
 
-/**
- * mxefi_context_bind_cq() - Bind a completion queue.
- * @handle: endpoint or context
- * @cq: completion queue
- * @flags: flags of fi_ep_bind()
- *
- * Return: 0 or -FI_EINVAL.
- */
 int mxefi_context_bind_cq(struct mxefi_handle *handle, struct mxefi_cq *cq,
 			  uint64_t flags);
-
-/**
- * mxefi_context_bind_cntr() - Bind a counter.
- * @handle: endpoint or context
- * @cntr: counter
- * @flags: flags of fi_ep_bind()
- *
- * Return: 0 or a negative error of libfabric.
- */
 int mxefi_context_bind_cntr(struct mxefi_handle *handle,
 			    struct mxefi_cntr *cntr, uint64_t flags);
-
-/**
- * mxefi_context_release() - Release the queues and counters of contexts.
- * @tx: transmit context, or NULL
- * @rx: receive context, or NULL
- */
 void mxefi_context_release(struct mxefi_tx *tx, struct mxefi_rx *rx);
 
 /**

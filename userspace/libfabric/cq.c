@@ -20,6 +20,13 @@ static struct mxefi_cq *to_cq(struct fid_cq *cq)
 	return container_of(cq, struct mxefi_cq, fid);
 }
 
+/**
+ * mxefi_cq_empty() - Check whether fi_cq_read() would find nothing.
+ * @cq: completion queue
+ *
+ * Return: true if there is neither an event nor an overrun nor the removal of
+ * the device to report.
+ */
 bool mxefi_cq_empty(const struct mxefi_cq *cq)
 {
 	return !cq->count && !cq->overrun && !cq->dom->lost;
@@ -76,6 +83,11 @@ static void add_event(struct mxefi_cq *cq)
 	mxefi_progress_wake(cq->dom);
 }
 
+/**
+ * mxefi_cq_push() - Add an event and wake those that wait for it.
+ * @cq: completion queue
+ * @event: event, which is copied
+ */
 void mxefi_cq_push(struct mxefi_cq *cq, const struct mxefi_completion *event)
 {
 	struct mxefi_completion *next = next_event(cq);
@@ -86,6 +98,13 @@ void mxefi_cq_push(struct mxefi_cq *cq, const struct mxefi_completion *event)
 	add_event(cq);
 }
 
+/**
+ * mxefi_cq_push_op() - Add the event of an operation that has no data.
+ * @cq: completion queue
+ * @context: context of the program
+ * @flags: flags of the completion
+ * @err: errno of libfabric, or 0
+ */
 void mxefi_cq_push_op(struct mxefi_cq *cq, void *context, uint64_t flags,
 		      int err)
 {

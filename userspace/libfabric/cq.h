@@ -38,30 +38,9 @@ struct mxefi_cq {
 int mxefi_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 		  struct fid_cq **cq, void *context);
 
-/**
- * mxefi_cq_push() - Add an event and wake those that wait for it.
- * @cq: completion queue
- * @event: event, which is copied
- */
 void mxefi_cq_push(struct mxefi_cq *cq, const struct mxefi_completion *event);
-
-/**
- * mxefi_cq_push_op() - Add the event of an operation that has no data.
- * @cq: completion queue
- * @context: context of the program
- * @flags: flags of the completion
- * @err: errno of libfabric, or 0
- */
 void mxefi_cq_push_op(struct mxefi_cq *cq, void *context, uint64_t flags,
 		      int err);
-
-/**
- * mxefi_cq_empty() - Check whether fi_cq_read() would find nothing.
- * @cq: completion queue
- *
- * Return: true if there is neither an event nor an overrun nor the removal of
- * the device to report.
- */
 bool mxefi_cq_empty(const struct mxefi_cq *cq);
 
 #endif /* MXEFI_CQ_H */

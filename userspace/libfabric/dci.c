@@ -178,6 +178,10 @@ static void wait_for_room(struct mxefi_dc *dp)
 	dci->waiting_tail = &dp->next_waiting;
 }
 
+/**
+ * mxefi_dci_withdraw() - Forget that a peer waits for room.
+ * @peer: peer without requests that are queued
+ */
 void mxefi_dci_withdraw(struct mxefi_peer *peer)
 {
 	struct mxefi_dc *dp = peer->dc, **p = &dp->dci->waiting;
@@ -211,6 +215,12 @@ static bool has_queued(const struct mxefi_peer *peer)
 	return peer->answers || peer->pending;
 }
 
+/**
+ * mxefi_dci_ready() - Implement ready() of channels over DC.
+ * @peer: peer
+ *
+ * Return: true if a request can be posted now.
+ */
 bool mxefi_dci_ready(struct mxefi_peer *peer)
 {
 	struct mxefi_dc *dp = peer->dc;
@@ -312,6 +322,14 @@ static void resolved(void *arg)
 	}
 }
 
+/**
+ * mxefi_dci_is_resolved() - Check whether the address of a peer is resolved.
+ * @peer: peer
+ *
+ * Return: true if the address of the peer's host is resolved. If not, this
+ * begins, and at its end on_resolved() is called for each connection to a peer
+ * of that host.
+ */
 bool mxefi_dci_is_resolved(const struct mxefi_peer *peer)
 {
 	return mxefi_ah_get(peer->dc->host->ah);
@@ -486,6 +504,12 @@ static void convert(struct mxefi_wr *wr)
 	}
 }
 
+/**
+ * mxefi_dci_post() - Implement post() of channels over DC.
+ * @wr: request
+ *
+ * Return: 0, or an error and it is not posted.
+ */
 int mxefi_dci_post(struct mxefi_wr *wr)
 {
 	struct mxefi_dc *dp = wr->peer->dc;
@@ -509,6 +533,12 @@ int mxefi_dci_post(struct mxefi_wr *wr)
 
 /* ---- peers ------------------------------------------------------------- */
 
+/**
+ * mxefi_dci_may_use() - Check whether an endpoint may use DC.
+ * @ep: endpoint
+ *
+ * Return: true if it may.
+ */
 bool mxefi_dci_may_use(const struct mxefi_ep *ep)
 {
 	return !ep->is_msg && ep->dom->dev.has_dc &&
@@ -520,6 +550,13 @@ static unsigned int target_mtu(const struct mxefi_addr *addr)
 	return (addr->dct & MXEFI_DCT_MTU) >> MXEFI_DCT_MTU_SHIFT;
 }
 
+/**
+ * mxefi_dci_reaches() - Check whether an endpoint can use DC to an address.
+ * @ep: endpoint
+ * @addr: address
+ *
+ * Return: true if it has a DC target whose path MTU is not smaller than ours.
+ */
 bool mxefi_dci_reaches(const struct mxefi_ep *ep,
 		       const struct mxefi_addr *addr)
 {
@@ -527,6 +564,13 @@ bool mxefi_dci_reaches(const struct mxefi_ep *ep,
 	       target_mtu(addr) >= ep->dom->dev.port.active_mtu;
 }
 
+/**
+ * mxefi_dci_is_mutual() - Check whether two endpoints can use DC both ways.
+ * @ep: endpoint
+ * @addr: address of the other one
+ *
+ * Return: true if both have DC targets of the same path MTU.
+ */
 bool mxefi_dci_is_mutual(const struct mxefi_ep *ep,
 			 const struct mxefi_addr *addr)
 {
@@ -579,6 +623,12 @@ static void put_host(struct dc_host *host)
 	free(host);
 }
 
+/**
+ * mxefi_dci_attach() - Let the initiators serve a peer.
+ * @peer: peer of an endpoint with initiators, whose address has a DC target
+ *
+ * Return: 0 or -FI_ENOMEM.
+ */
 int mxefi_dci_attach(struct mxefi_peer *peer)
 {
 	struct mxefi_dcis *dcis = peer->ep->dcis;
@@ -603,6 +653,12 @@ int mxefi_dci_attach(struct mxefi_peer *peer)
 	return 0;
 }
 
+/**
+ * mxefi_dci_is_drained() - Check whether a peer has no requests in flight.
+ * @peer: peer
+ *
+ * Return: true if none is in flight or is to be posted again.
+ */
 bool mxefi_dci_is_drained(const struct mxefi_peer *peer)
 {
 	const struct mxefi_dc *dp = peer->dc;
@@ -611,6 +667,10 @@ bool mxefi_dci_is_drained(const struct mxefi_peer *peer)
 	       dp->dci->aborted != dp;
 }
 
+/**
+ * mxefi_dci_detach() - Undo mxefi_dci_attach().
+ * @peer: peer that is drained, or is not attached
+ */
 void mxefi_dci_detach(struct mxefi_peer *peer)
 {
 	struct mxefi_dc *dp = peer->dc, **p;
@@ -649,6 +709,13 @@ static struct mxefi_addr to_target(const struct mxefi_addr *addr)
 	return target;
 }
 
+/**
+ * mxefi_dci_find() - Find a peer with a DC target and without a connection.
+ * @ep: endpoint
+ * @addr: address with the target
+ *
+ * Return: the peer, or NULL.
+ */
 struct mxefi_peer *mxefi_dci_find(struct mxefi_ep *ep,
 				  const struct mxefi_addr *addr)
 {
@@ -657,6 +724,13 @@ struct mxefi_peer *mxefi_dci_find(struct mxefi_ep *ep,
 	return mxefi_peer_find(ep, false, &target);
 }
 
+/**
+ * mxefi_dci_add() - Add such a peer.
+ * @ep: endpoint with initiators
+ * @addr: address with the target
+ *
+ * Return: the peer, or NULL if memory is short.
+ */
 struct mxefi_peer *mxefi_dci_add(struct mxefi_ep *ep,
 				 const struct mxefi_addr *addr)
 {
@@ -685,6 +759,10 @@ static void free_peer(struct mxefi_peer *peer)
 	free(peer);
 }
 
+/**
+ * mxefi_dci_remove() - Free such a peer as soon as it has no requests.
+ * @peer: peer without addresses, which may get one before
+ */
 void mxefi_dci_remove(struct mxefi_peer *peer)
 {
 	peer->ep->dcis->has_removed = true;
@@ -720,6 +798,10 @@ static void end_flushed(struct dci *dci, int err)
 	}
 }
 
+/**
+ * mxefi_dci_end_all() - End all requests, because the device was removed.
+ * @ep: endpoint, which need not have initiators
+ */
 void mxefi_dci_end_all(struct mxefi_ep *ep)
 {
 	const struct ibv_wc wc = { .status = IBV_WC_FATAL_ERR };
@@ -768,6 +850,13 @@ static void tick(struct mxefi_ticker *ticker, uint64_t now)
 	}
 }
 
+/**
+ * mxefi_dci_open() - Create the DC initiators of an endpoint, unless it has
+ * them.
+ * @ep: endpoint
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
 int mxefi_dci_open(struct mxefi_ep *ep)
 {
 	unsigned int num = ep->dom->num_dcis;
@@ -808,6 +897,12 @@ int mxefi_dci_open(struct mxefi_ep *ep)
 	return 0;
 }
 
+/**
+ * mxefi_dci_is_sending() - Check whether DC requests are in flight.
+ * @ep: endpoint
+ *
+ * Return: true if some are, or wait for it.
+ */
 bool mxefi_dci_is_sending(const struct mxefi_ep *ep)
 {
 	for (unsigned int i = 0; ep->dcis && i <= ep->dcis->num; i++)
@@ -831,6 +926,10 @@ static void close_qp(struct dci *dci)
 		mxefi_wr_end(take_sent(dci), FI_ECANCELED);
 }
 
+/**
+ * mxefi_dci_close() - End all requests and destroy the DC initiators.
+ * @ep: endpoint, which is closing or has no requests
+ */
 void mxefi_dci_close(struct mxefi_ep *ep)
 {
 	struct mxefi_dcis *dcis = ep->dcis;

@@ -338,6 +338,13 @@ fail:
 	return ret;
 }
 
+/**
+ * mxefi_deferred_cancel() - Cancel a call that waits for its trigger.
+ * @ep: endpoint
+ * @context: context of the call
+ *
+ * Return: 0, or -FI_ENOENT if no such call has this context.
+ */
 ssize_t mxefi_deferred_cancel(struct mxefi_ep *ep, const void *context)
 {
 	const struct pattern pattern = {
@@ -349,6 +356,10 @@ ssize_t mxefi_deferred_cancel(struct mxefi_ep *ep, const void *context)
 	return 0;
 }
 
+/**
+ * mxefi_deferred_forget() - Drop the calls of an endpoint that is closed.
+ * @ep: endpoint
+ */
 void mxefi_deferred_forget(struct mxefi_ep *ep)
 {
 	const struct pattern pattern = { .ep = ep };
@@ -357,6 +368,10 @@ void mxefi_deferred_forget(struct mxefi_ep *ep)
 		;
 }
 
+/**
+ * mxefi_deferred_setup() - Prepare an endpoint for calls with FI_TRIGGER.
+ * @ep: endpoint
+ */
 void mxefi_deferred_setup(struct mxefi_ep *ep)
 {
 	ep->on_trigger = on_trigger;
@@ -466,6 +481,14 @@ static int queue(struct mxefi_domain *dom, const struct fi_deferred_work *d)
 	return 0;
 }
 
+/**
+ * mxefi_deferred_control() - Queue or cancel deferred work. Takes the lock.
+ * @dom: domain
+ * @command: FI_QUEUE_WORK, FI_CANCEL_WORK or FI_FLUSH_WORK
+ * @work: work; for FI_FLUSH_WORK, NULL
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
 int mxefi_deferred_control(struct mxefi_domain *dom, int command,
 			   struct fi_deferred_work *work)
 {
@@ -499,6 +522,10 @@ static void on_lost(struct mxefi_domain *dom)
 		;
 }
 
+/**
+ * mxefi_deferred_setup_domain() - Prepare a domain for deferred work.
+ * @dom: domain
+ */
 void mxefi_deferred_setup_domain(struct mxefi_domain *dom)
 {
 	dom->on_lost = on_lost;

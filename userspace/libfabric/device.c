@@ -11,6 +11,12 @@
 #include "device.h"
 #include "provider.h"
 
+/**
+ * mxefi_device_gid_is_v4() - Check whether a GID is an IPv4 address.
+ * @gid: GID
+ *
+ * Return: true if it is; the address is in the last 4 bytes.
+ */
 bool mxefi_device_gid_is_v4(const uint8_t gid[16])
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
@@ -83,6 +89,15 @@ static void query_exp(struct mxefi_device *dev)
 		attr.masked_atomic.masked_log_atomic_arg_sizes_network_endianness;
 }
 
+/**
+ * mxefi_device_open() - Open a device for the provider.
+ * @dev: filled in
+ * @device: device of libibverbs
+ *
+ * Return: 0, or a negative error of libfabric. -FI_ENODATA: port 1 is not
+ * active, has no GID that is an address of a network interface of this network
+ * namespace, or the device has no SRQs.
+ */
 int mxefi_device_open(struct mxefi_device *dev, struct ibv_device *device)
 {
 	int ret;
@@ -111,6 +126,11 @@ int mxefi_device_open(struct mxefi_device *dev, struct ibv_device *device)
 	return 0;
 }
 
+/**
+ * mxefi_device_ask_atomics() - Ask for masked atomics of all sizes.
+ * @dev: device, which may have none
+ * @attr: attributes of a queue pair that is to be created
+ */
 void mxefi_device_ask_atomics(const struct mxefi_device *dev,
 			      struct ibv_exp_qp_init_attr *attr)
 {
@@ -125,6 +145,10 @@ void mxefi_device_ask_atomics(const struct mxefi_device *dev,
 	attr->max_atomic_arg = size;
 }
 
+/**
+ * mxefi_device_close() - Close a device.
+ * @dev: device
+ */
 void mxefi_device_close(struct mxefi_device *dev)
 {
 	ibv_close_device(dev->ctx);

@@ -74,6 +74,11 @@ static void free_event(struct mxefi_event *event)
 	free(event);
 }
 
+/**
+ * mxefi_eq_alloc() - Allocate an event, so that it cannot be lost later.
+ *
+ * Return: the event, which free() frees, or NULL if memory is short.
+ */
 struct mxefi_event *mxefi_eq_alloc(void)
 {
 	return calloc(1, sizeof(struct mxefi_event) +
@@ -92,6 +97,17 @@ static void push_entry(struct mxefi_eq *eq, struct mxefi_event *event,
 	push(eq, event);
 }
 
+/**
+ * mxefi_eq_push_request() - Add a request for a connection.
+ * @eq: event queue
+ * @fid: passive endpoint
+ * @info: info with the handle, which the event owns
+ * @data: data of the peer
+ * @len: their length in bytes, up to MXEFI_CM_DATA
+ *
+ * Return: 0, -FI_ENOMEM, or -FI_EAGAIN if the program has not read as many as
+ * the queue may hold.
+ */
 int mxefi_eq_push_request(struct mxefi_eq *eq, struct fid *fid,
 			  struct fi_info *info, const void *data, size_t len)
 {
@@ -113,6 +129,15 @@ int mxefi_eq_push_request(struct mxefi_eq *eq, struct fid *fid,
 	return 0;
 }
 
+/**
+ * mxefi_eq_push() - Add an event of a connection.
+ * @eq: event queue
+ * @event: from mxefi_eq_alloc(); the queue owns it
+ * @type: FI_CONNECTED or FI_SHUTDOWN
+ * @fid: endpoint
+ * @data: data of the peer
+ * @len: their length in bytes, up to MXEFI_CM_DATA
+ */
 void mxefi_eq_push(struct mxefi_eq *eq, struct mxefi_event *event,
 		   uint32_t type, struct fid *fid, const void *data, size_t len)
 {
@@ -121,6 +146,15 @@ void mxefi_eq_push(struct mxefi_eq *eq, struct mxefi_event *event,
 	push_entry(eq, event, type, &entry, data, len);
 }
 
+/**
+ * mxefi_eq_push_err() - Add an error event.
+ * @eq: event queue
+ * @event: from mxefi_eq_alloc(); the queue owns it
+ * @fid: endpoint
+ * @err: errno of libfabric
+ * @data: data of the peer
+ * @len: their length in bytes, up to MXEFI_CM_DATA
+ */
 void mxefi_eq_push_err(struct mxefi_eq *eq, struct mxefi_event *event,
 		       struct fid *fid, int err, const void *data, size_t len)
 {
@@ -131,6 +165,11 @@ void mxefi_eq_push_err(struct mxefi_eq *eq, struct mxefi_event *event,
 	push(eq, event);
 }
 
+/**
+ * mxefi_eq_forget() - Drop the events of an object, and stop counting it.
+ * @eq: event queue
+ * @fid: object
+ */
 void mxefi_eq_forget(struct mxefi_eq *eq, const struct fid *fid)
 {
 	struct mxefi_event **p = &eq->events;
@@ -146,6 +185,10 @@ void mxefi_eq_forget(struct mxefi_eq *eq, const struct fid *fid)
 	pthread_mutex_unlock(&eq->lock);
 }
 
+/**
+ * mxefi_eq_hold() - Count an object that reports to an event queue.
+ * @eq: event queue
+ */
 void mxefi_eq_hold(struct mxefi_eq *eq)
 {
 	pthread_mutex_lock(&eq->lock);
@@ -153,6 +196,12 @@ void mxefi_eq_hold(struct mxefi_eq *eq)
 	pthread_mutex_unlock(&eq->lock);
 }
 
+/**
+ * mxefi_eq_empty() - Check whether there is no event.
+ * @eq: event queue
+ *
+ * Return: true if there is none.
+ */
 bool mxefi_eq_empty(struct mxefi_eq *eq)
 {
 	bool empty;

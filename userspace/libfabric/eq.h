@@ -34,71 +34,16 @@ struct mxefi_eq {
 int mxefi_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 		  struct fid_eq **eq, void *context);
 
-/**
- * mxefi_eq_alloc() - Allocate an event, so that it cannot be lost later.
- *
- * Return: the event, which free() frees, or NULL if memory is short.
- */
 struct mxefi_event *mxefi_eq_alloc(void);
-
-/**
- * mxefi_eq_push_request() - Add a request for a connection.
- * @eq: event queue
- * @fid: passive endpoint
- * @info: info with the handle, which the event owns
- * @data: data of the peer
- * @len: their length in bytes, up to MXEFI_CM_DATA
- *
- * Return: 0, -FI_ENOMEM, or -FI_EAGAIN if the program has not read as many as
- * the queue may hold.
- */
 int mxefi_eq_push_request(struct mxefi_eq *eq, struct fid *fid,
 			  struct fi_info *info, const void *data, size_t len);
-
-/**
- * mxefi_eq_push() - Add an event of a connection.
- * @eq: event queue
- * @event: from mxefi_eq_alloc(); the queue owns it
- * @type: FI_CONNECTED or FI_SHUTDOWN
- * @fid: endpoint
- * @data: data of the peer
- * @len: their length in bytes, up to MXEFI_CM_DATA
- */
 void mxefi_eq_push(struct mxefi_eq *eq, struct mxefi_event *event,
 		   uint32_t type, struct fid *fid, const void *data,
 		   size_t len);
-
-/**
- * mxefi_eq_push_err() - Add an error event.
- * @eq: event queue
- * @event: from mxefi_eq_alloc(); the queue owns it
- * @fid: endpoint
- * @err: errno of libfabric
- * @data: data of the peer
- * @len: their length in bytes, up to MXEFI_CM_DATA
- */
 void mxefi_eq_push_err(struct mxefi_eq *eq, struct mxefi_event *event,
 		       struct fid *fid, int err, const void *data, size_t len);
-
-/**
- * mxefi_eq_hold() - Count an object that reports to an event queue.
- * @eq: event queue
- */
 void mxefi_eq_hold(struct mxefi_eq *eq);
-
-/**
- * mxefi_eq_forget() - Drop the events of an object, and stop counting it.
- * @eq: event queue
- * @fid: object
- */
 void mxefi_eq_forget(struct mxefi_eq *eq, const struct fid *fid);
-
-/**
- * mxefi_eq_empty() - Check whether there is no event.
- * @eq: event queue
- *
- * Return: true if there is none.
- */
 bool mxefi_eq_empty(struct mxefi_eq *eq);
 
 #endif /* MXEFI_EQ_H */

@@ -324,6 +324,16 @@ static void handle_hello(struct mxefi_ud *ud, const struct mxefi_hello *hello,
 
 /* ---- starting, and checking peers -------------------------------------- */
 
+/**
+ * mxefi_hello_start() - Connect an endpoint of type FI_EP_MSG.
+ * @ep: endpoint
+ * @peer: address of a passive endpoint, or of the endpoint that has asked
+ * @request: hello that is accepted, or NULL
+ * @data: data of the program
+ * @len: their length in bytes
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
 int mxefi_hello_start(struct mxefi_ep *ep, const struct mxefi_addr *peer,
 		     const struct mxefi_hello *request, const void *data,
 		     size_t len)
@@ -522,6 +532,10 @@ static void conn_tick(struct mxefi_ticker *ticker, uint64_t now)
 	}
 }
 
+/**
+ * mxefi_hello_setup() - Set the functions that connect an endpoint.
+ * @ep: endpoint
+ */
 void mxefi_hello_setup(struct mxefi_ep *ep)
 {
 	ep->connect = start_hello;

@@ -18,6 +18,12 @@
 
 #define MIN_MULTI_RECV 64	/* bytes; the default */
 
+/**
+ * mxefi_match_new() - Allocate a receive.
+ * @args: its members
+ *
+ * Return: the receive, or NULL if memory is short.
+ */
 struct mxefi_recv *mxefi_match_new(const struct mxefi_recv *args)
 {
 	struct mxefi_recv *recv = malloc(sizeof(*recv));
@@ -33,6 +39,10 @@ struct mxefi_recv *mxefi_match_new(const struct mxefi_recv *args)
 	return recv;
 }
 
+/**
+ * mxefi_match_free() - Free a receive that is not queued.
+ * @recv: receive
+ */
 void mxefi_match_free(struct mxefi_recv *recv)
 {
 	if (recv->from)
@@ -112,6 +122,14 @@ static struct mxefi_recv *take(struct mxefi_queue *q, struct mxefi_recv **p,
 	return recv;
 }
 
+/**
+ * mxefi_match_arrival() - Take the receive that a message matches.
+ * @rx: receive context that the message is for
+ * @conn: its connection
+ * @msg: message
+ *
+ * Return: the receive, which is no longer queued, or NULL.
+ */
 struct mxefi_recv *mxefi_match_arrival(struct mxefi_rx *rx,
 				       const struct mxefi_conn *conn,
 				       const struct mxefi_msg *msg)
@@ -126,6 +144,14 @@ struct mxefi_recv *mxefi_match_arrival(struct mxefi_rx *rx,
 	return NULL;
 }
 
+/**
+ * mxefi_match_post() - Queue a receive and match it with a message.
+ * @recv: receive
+ * @first: false if the receive is queued already
+ * @found: the message, if there is one. The caller frees it.
+ *
+ * Return: the receive of the message, or NULL if the receive remains queued.
+ */
 struct mxefi_recv *mxefi_match_post(struct mxefi_recv *recv, bool first,
 				    struct mxefi_unexpected **found)
 {
@@ -147,6 +173,13 @@ struct mxefi_recv *mxefi_match_post(struct mxefi_recv *recv, bool first,
 	return recv;
 }
 
+/**
+ * mxefi_match_is_posted() - Check whether a buffer may get further messages.
+ * @recvs: queues
+ * @recv: receive with FI_MULTI_RECV, which may have been freed
+ *
+ * Return: true if the receive is queued.
+ */
 bool mxefi_match_is_posted(struct mxefi_recvs *recvs,
 			   const struct mxefi_recv *recv)
 {
@@ -157,6 +190,12 @@ bool mxefi_match_is_posted(struct mxefi_recvs *recvs,
 	return posted;
 }
 
+/**
+ * mxefi_match_find() - Find the first unexpected message for a receive.
+ * @recv: receive
+ *
+ * Return: the message, which remains queued, or NULL.
+ */
 struct mxefi_unexpected *mxefi_match_find(const struct mxefi_recv *recv)
 {
 	struct mxefi_queue *q = queue_of(recv->recvs, recv->tagged);
@@ -176,6 +215,10 @@ struct mxefi_unexpected *mxefi_match_find(const struct mxefi_recv *recv)
 	return NULL;
 }
 
+/**
+ * mxefi_match_keep() - Queue an unexpected message.
+ * @u: message
+ */
 void mxefi_match_keep(struct mxefi_unexpected *u)
 {
 	struct mxefi_ep *ep = u->rx->ep;
@@ -189,6 +232,10 @@ void mxefi_match_keep(struct mxefi_unexpected *u)
 	ep->unexpected_bytes += sizeof(*u) + u->len;
 }
 
+/**
+ * mxefi_match_unlink() - Remove an unexpected message from its queue.
+ * @u: message
+ */
 void mxefi_match_unlink(struct mxefi_unexpected *u)
 {
 	struct mxefi_ep *ep = u->rx->ep;
@@ -206,6 +253,14 @@ void mxefi_match_unlink(struct mxefi_unexpected *u)
 	mxefi_queues_resume(ep);
 }
 
+/**
+ * mxefi_match_cancel() - Remove a posted receive.
+ * @recvs: queues
+ * @context: context of the receive
+ * @any: true removes the first one, whatever its context is
+ *
+ * Return: the receive, or NULL if there is none.
+ */
 struct mxefi_recv *mxefi_match_cancel(struct mxefi_recvs *recvs,
 				      const void *context, bool any)
 {
@@ -225,6 +280,11 @@ struct mxefi_recv *mxefi_match_cancel(struct mxefi_recvs *recvs,
 	return NULL;
 }
 
+/**
+ * mxefi_match_claim() - Reserve an unexpected message.
+ * @u: message
+ * @context: context of the program
+ */
 void mxefi_match_claim(struct mxefi_unexpected *u, void *context)
 {
 	mxefi_match_unlink(u);
@@ -234,6 +294,13 @@ void mxefi_match_claim(struct mxefi_unexpected *u, void *context)
 	u->rx->recvs->claimed = u;
 }
 
+/**
+ * mxefi_match_claimed() - Take a claimed message.
+ * @recvs: queues
+ * @context: context of the claim
+ *
+ * Return: the message, or NULL.
+ */
 struct mxefi_unexpected *mxefi_match_claimed(struct mxefi_recvs *recvs,
 					     const void *context)
 {
@@ -250,6 +317,10 @@ struct mxefi_unexpected *mxefi_match_claimed(struct mxefi_recvs *recvs,
 	return NULL;
 }
 
+/**
+ * mxefi_match_setup() - Prepare queues.
+ * @recvs: queues, all zeros
+ */
 void mxefi_match_setup(struct mxefi_recvs *recvs)
 {
 	recvs->min_multi_recv = MIN_MULTI_RECV;
@@ -259,7 +330,12 @@ void mxefi_match_setup(struct mxefi_recvs *recvs)
 	}
 }
 
-/* The connections of the messages may be gone. */
+/**
+ * mxefi_match_forget() - Free the unexpected messages of a receive context.
+ * @rx: receive context, which shares queues with others
+ *
+ * The connections of the messages may be gone.
+ */
 void mxefi_match_forget(const struct mxefi_rx *rx)
 {
 	for (int i = 0; i < 2; i++) {
@@ -279,6 +355,14 @@ void mxefi_match_forget(const struct mxefi_rx *rx)
 	}
 }
 
+/**
+ * mxefi_match_set_min() - Set FI_OPT_MIN_MULTI_RECV.
+ * @recvs: queues
+ * @optval: value
+ * @optlen: its length
+ *
+ * Return: 0 or -FI_EINVAL.
+ */
 int mxefi_match_set_min(struct mxefi_recvs *recvs, const void *optval,
 			size_t optlen)
 {
@@ -299,6 +383,10 @@ static void free_messages(struct mxefi_unexpected *u)
 	}
 }
 
+/**
+ * mxefi_match_teardown() - Free posted receives and unexpected messages.
+ * @recvs: queues
+ */
 void mxefi_match_teardown(struct mxefi_recvs *recvs)
 {
 	for (int i = 0; i < 2; i++) {

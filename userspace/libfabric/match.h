@@ -76,127 +76,26 @@ struct mxefi_recvs {
 	size_t min_multi_recv;
 };
 
-/**
- * mxefi_match_setup() - Prepare queues.
- * @recvs: queues, all zeros
- */
 void mxefi_match_setup(struct mxefi_recvs *recvs);
-
-/**
- * mxefi_match_set_min() - Set FI_OPT_MIN_MULTI_RECV.
- * @recvs: queues
- * @optval: value
- * @optlen: its length
- *
- * Return: 0 or -FI_EINVAL.
- */
 int mxefi_match_set_min(struct mxefi_recvs *recvs, const void *optval,
 			size_t optlen);
-
-/**
- * mxefi_match_teardown() - Free posted receives and unexpected messages.
- * @recvs: queues
- */
 void mxefi_match_teardown(struct mxefi_recvs *recvs);
-
-/**
- * mxefi_match_forget() - Free the unexpected messages of a receive context.
- * @rx: receive context, which shares queues with others
- */
 void mxefi_match_forget(const struct mxefi_rx *rx);
-
-/**
- * mxefi_match_new() - Allocate a receive.
- * @args: its members
- *
- * Return: the receive, or NULL if memory is short.
- */
 struct mxefi_recv *mxefi_match_new(const struct mxefi_recv *args);
-
-/**
- * mxefi_match_free() - Free a receive that is not queued.
- * @recv: receive
- */
 void mxefi_match_free(struct mxefi_recv *recv);
-
-/**
- * mxefi_match_arrival() - Take the receive that a message matches.
- * @rx: receive context that the message is for
- * @conn: its connection
- * @msg: message
- *
- * Return: the receive, which is no longer queued, or NULL.
- */
 struct mxefi_recv *mxefi_match_arrival(struct mxefi_rx *rx,
 				       const struct mxefi_conn *conn,
 				       const struct mxefi_msg *msg);
-
-/**
- * mxefi_match_post() - Queue a receive and match it with a message.
- * @recv: receive
- * @first: false if the receive is queued already
- * @found: the message, if there is one. The caller frees it.
- *
- * Return: the receive of the message, or NULL if the receive remains queued.
- */
 struct mxefi_recv *mxefi_match_post(struct mxefi_recv *recv, bool first,
 				    struct mxefi_unexpected **found);
-
-/**
- * mxefi_match_is_posted() - Check whether a buffer may get further messages.
- * @recvs: queues
- * @recv: receive with FI_MULTI_RECV, which may have been freed
- *
- * Return: true if the receive is queued.
- */
 bool mxefi_match_is_posted(struct mxefi_recvs *recvs,
 			   const struct mxefi_recv *recv);
-
-/**
- * mxefi_match_find() - Find the first unexpected message for a receive.
- * @recv: receive
- *
- * Return: the message, which remains queued, or NULL.
- */
 struct mxefi_unexpected *mxefi_match_find(const struct mxefi_recv *recv);
-
-/**
- * mxefi_match_keep() - Queue an unexpected message.
- * @u: message
- */
 void mxefi_match_keep(struct mxefi_unexpected *u);
-
-/**
- * mxefi_match_unlink() - Remove an unexpected message from its queue.
- * @u: message
- */
 void mxefi_match_unlink(struct mxefi_unexpected *u);
-
-/**
- * mxefi_match_cancel() - Remove a posted receive.
- * @recvs: queues
- * @context: context of the receive
- * @any: true removes the first one, whatever its context is
- *
- * Return: the receive, or NULL if there is none.
- */
 struct mxefi_recv *mxefi_match_cancel(struct mxefi_recvs *recvs,
 				      const void *context, bool any);
-
-/**
- * mxefi_match_claim() - Reserve an unexpected message.
- * @u: message
- * @context: context of the program
- */
 void mxefi_match_claim(struct mxefi_unexpected *u, void *context);
-
-/**
- * mxefi_match_claimed() - Take a claimed message.
- * @recvs: queues
- * @context: context of the claim
- *
- * Return: the message, or NULL.
- */
 struct mxefi_unexpected *mxefi_match_claimed(struct mxefi_recvs *recvs,
 					     const void *context);
 

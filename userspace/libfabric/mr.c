@@ -105,6 +105,13 @@ static int mr_bind(struct fid *fid, struct fid *bfid, uint64_t flags)
 	return ret;
 }
 
+/**
+ * mxefi_mr_count() - Count an access of a peer, if the region has counters.
+ * @dom: domain
+ * @rkey: key of the region, which need not exist
+ * @reads: the peer has read it
+ * @writes: the peer has changed it
+ */
 void mxefi_mr_count(struct mxefi_domain *dom, uint32_t rkey, bool reads,
 		    bool writes)
 {

@@ -56,6 +56,15 @@ static uint16_t port_of(const struct sockaddr *sa)
 						 sin->sin_port);
 }
 
+/**
+ * mxefi_name_parse() - Make an address of a node and a service.
+ * @node: name or address of a host, or NULL for this host
+ * @service: name or number of a UDP port, or NULL
+ * @flags: FI_NUMERICHOST: @node is an address
+ * @addr: address with GID and port, but without an endpoint
+ *
+ * Return: 0, or -FI_ENODATA if there is no such name.
+ */
 int mxefi_name_parse(const char *node, const char *service, uint64_t flags,
 		     struct mxefi_addr *addr)
 {
@@ -80,6 +89,13 @@ int mxefi_name_parse(const char *node, const char *service, uint64_t flags,
 	return ret;
 }
 
+/**
+ * mxefi_name_service() - Get the service of an address that a program gives.
+ * @addr: address, or NULL
+ * @len: its length in bytes
+ *
+ * Return: the UDP port, or 0 if the address has none.
+ */
 uint32_t mxefi_name_service(const void *addr, size_t len)
 {
 	struct mxefi_addr a;
@@ -90,6 +106,12 @@ uint32_t mxefi_name_service(const void *addr, size_t len)
 	return a.id ? 0 : a.port;
 }
 
+/**
+ * mxefi_name_is_endpoint() - Check the address of an endpoint.
+ * @addr: address of unknown origin
+ *
+ * Return: true if it is well-formed, and not a name that needs an answer.
+ */
 bool mxefi_name_is_endpoint(const struct mxefi_addr *addr)
 {
 	uint32_t dctn = addr->dct & MXEFI_DCT_NUMBER;
@@ -102,6 +124,12 @@ bool mxefi_name_is_endpoint(const struct mxefi_addr *addr)
 		(dctn && mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096));
 }
 
+/**
+ * mxefi_name_is_loopback() - Check whether an address is of this host only.
+ * @addr: address
+ *
+ * Return: true if it is.
+ */
 bool mxefi_name_is_loopback(const struct mxefi_addr *addr)
 {
 	struct in6_addr gid;
@@ -141,6 +169,14 @@ static bool is_answer(const struct mxefi_name_msg *answer,
 	       mxefi_name_is_endpoint(&answer->addr);
 }
 
+/**
+ * mxefi_name_resolve() - Ask for the endpoint of an address, and wait.
+ * @addr: address of mxefi_name_parse(), which becomes that of the endpoint. An
+ *	address of an endpoint remains as it is.
+ * @timeout_ms: time in milliseconds
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
 int mxefi_name_resolve(struct mxefi_addr *addr, unsigned int timeout_ms)
 {
 	struct mxefi_name_msg question = {
@@ -243,6 +279,14 @@ static int open_socket(uint32_t port)
 	return open_bound(&any);
 }
 
+/**
+ * mxefi_name_open() - Answer questions for the address of an endpoint.
+ * @dom: domain
+ * @port: UDP port
+ * @addr: address of the endpoint, which must remain
+ *
+ * Return: an object for mxefi_name_close(), or NULL if the port is in use.
+ */
 struct mxefi_name *mxefi_name_open(struct mxefi_domain *dom, uint32_t port,
 				   const struct mxefi_addr *addr)
 {
@@ -265,6 +309,10 @@ struct mxefi_name *mxefi_name_open(struct mxefi_domain *dom, uint32_t port,
 	return name;
 }
 
+/**
+ * mxefi_name_close() - Stop answering.
+ * @name: object, or NULL
+ */
 void mxefi_name_close(struct mxefi_name *name)
 {
 	if (!name)

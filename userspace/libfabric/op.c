@@ -26,6 +26,12 @@ static void op_lost(struct mxefi_op *op, int err)
 	mxefi_op_put(op, err);
 }
 
+/**
+ * mxefi_op_setup() - Allocate the operations of an endpoint.
+ * @ep: endpoint
+ *
+ * Return: 0, or -FI_ENOMEM.
+ */
 int mxefi_op_setup(struct mxefi_ep *ep)
 {
 	ep->ops = calloc(MXEFI_TX_SIZE, sizeof(*ep->ops));
@@ -40,7 +46,12 @@ int mxefi_op_setup(struct mxefi_ep *ep)
 	return 0;
 }
 
-/* After mxefi_queues_teardown(), so no request refers to an operation. */
+/**
+ * mxefi_op_teardown() - Free the operations of an endpoint.
+ * @ep: endpoint
+ *
+ * After mxefi_queues_teardown(), so no request refers to an operation.
+ */
 void mxefi_op_teardown(struct mxefi_ep *ep)
 {
 	for (int i = 0; ep->ops && i < MXEFI_TX_SIZE; i++)
@@ -49,6 +60,18 @@ void mxefi_op_teardown(struct mxefi_ep *ep)
 	free(ep->ops);
 }
 
+/**
+ * mxefi_op_alloc() - Take an operation, without references.
+ * @by: endpoint or context with the call
+ * @peer: peer
+ * @context: context of the program
+ * @op_flags: flags of the call
+ * @completion_flags: flags of the completion
+ * @report: how it reports its end, or NULL
+ *
+ * Return: the operation, or NULL if as many as the endpoint may have are in
+ * flight.
+ */
 struct mxefi_op *mxefi_op_alloc(const struct mxefi_handle *by,
 				struct mxefi_peer *peer, void *context,
 				uint64_t op_flags,
@@ -83,6 +106,10 @@ struct mxefi_op *mxefi_op_alloc(const struct mxefi_handle *by,
 	return op;
 }
 
+/**
+ * mxefi_op_free() - Free an operation without reporting a completion.
+ * @op: operation
+ */
 void mxefi_op_free(struct mxefi_op *op)
 {
 	if (op->mr)
@@ -101,6 +128,11 @@ void mxefi_op_free(struct mxefi_op *op)
 	op->ep->free_ops = op;
 }
 
+/**
+ * mxefi_op_put() - Drop a reference. The last one reports the completion.
+ * @op: operation
+ * @err: errno of libfabric, or 0
+ */
 void mxefi_op_put(struct mxefi_op *op, int err)
 {
 	struct mxefi_ep *ep = op->ep;
@@ -121,6 +153,13 @@ void mxefi_op_put(struct mxefi_op *op, int err)
 	mxefi_op_free(op);
 }
 
+/**
+ * mxefi_op_wr_complete() - Complete a request that is a part of an operation.
+ * @wr: request
+ * @err: errno of libfabric, or 0
+ *
+ * Return: true: the request is not posted again.
+ */
 bool mxefi_op_wr_complete(struct mxefi_wr *wr, int err)
 {
 	struct mxefi_op *op = wr->op;
@@ -143,6 +182,13 @@ static void copy(void *to, const uint8_t *from, size_t len)
 		memcpy(to, from, len);
 }
 
+/**
+ * mxefi_op_store() - Copy fetched elements to the result vector.
+ * @op: atomic
+ * @first: number of the first element
+ * @elements: elements
+ * @count: number of elements
+ */
 void mxefi_op_store(const struct mxefi_op *op, size_t first,
 		    const uint8_t *elements, size_t count)
 {
@@ -171,6 +217,12 @@ void mxefi_op_store(const struct mxefi_op *op, size_t first,
 	}
 }
 
+/**
+ * mxefi_op_num_results() - Count the elements that an operation fetches.
+ * @op: operation
+ *
+ * Return: the number of elements, 0 for an operation that fetches none.
+ */
 size_t mxefi_op_num_results(const struct mxefi_op *op)
 {
 	size_t sum = 0;
@@ -180,6 +232,12 @@ size_t mxefi_op_num_results(const struct mxefi_op *op)
 	return sum;
 }
 
+/**
+ * mxefi_op_cookie() - Name an operation, for a peer to return.
+ * @op: operation
+ *
+ * Return: its index and generation.
+ */
 uint64_t mxefi_op_cookie(struct mxefi_op *op)
 {
 	uint64_t index = (uint64_t)(op - op->ep->ops);
@@ -187,6 +245,13 @@ uint64_t mxefi_op_cookie(struct mxefi_op *op)
 	return (uint64_t)op->generation << 32 | index;
 }
 
+/**
+ * mxefi_op_find() - Find the operation that a peer means.
+ * @ep: endpoint
+ * @cookie: cookie that a peer has sent
+ *
+ * Return: the operation, or NULL if it has ended.
+ */
 struct mxefi_op *mxefi_op_find(struct mxefi_ep *ep, uint64_t cookie)
 {
 	uint32_t index = (uint32_t)cookie;
@@ -208,6 +273,16 @@ static bool in_flight(const struct mxefi_ep *ep)
 	return false;
 }
 
+/**
+ * mxefi_call_end() - End a call that starts an operation. Releases the lock.
+ * @ep: endpoint
+ * @ret: what the call returns; -FI_EAGAIN makes progress
+ *
+ * Does what counters have triggered meanwhile.
+ *
+ * Return: @ret, or -FI_ENOMEM instead of -FI_EAGAIN if no operation is in
+ * flight whose end would make the call succeed.
+ */
 ssize_t mxefi_call_end(struct mxefi_ep *ep, ssize_t ret)
 {
 	if (ret == -FI_EAGAIN) {
@@ -221,6 +296,13 @@ ssize_t mxefi_call_end(struct mxefi_ep *ep, ssize_t ret)
 	return ret;
 }
 
+/**
+ * mxefi_iov_len() - Add up the length of a vector.
+ * @iov: vector
+ * @count: number of its elements
+ *
+ * Return: the length in bytes, or SIZE_MAX if it exceeds MXEFI_MAX_MSG_SIZE.
+ */
 size_t mxefi_iov_len(const struct iovec *iov, size_t count)
 {
 	size_t sum = 0;

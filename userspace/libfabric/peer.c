@@ -21,6 +21,13 @@ static struct mxefi_peer **id_bucket(struct mxefi_ep *ep, uint64_t id)
 	return &ep->by_id[id / 2 % MXEFI_CONN_HASH];
 }
 
+/**
+ * mxefi_peer_add() - Initialise a peer and add it to those of an endpoint.
+ * @peer: peer, all zeros
+ * @channel: its channel
+ * @ep: endpoint
+ * @addr: address of the peer
+ */
 void mxefi_peer_add(struct mxefi_peer *peer,
 		    const struct mxefi_channel *channel, struct mxefi_ep *ep,
 		    const struct mxefi_addr *addr)
@@ -36,6 +43,10 @@ void mxefi_peer_add(struct mxefi_peer *peer,
 	*bucket = peer;
 }
 
+/**
+ * mxefi_peer_remove() - Remove a peer from those of its endpoint.
+ * @peer: peer
+ */
 void mxefi_peer_remove(struct mxefi_peer *peer)
 {
 	struct mxefi_peer **p = id_bucket(peer->ep, peer->addr.id);
@@ -45,6 +56,14 @@ void mxefi_peer_remove(struct mxefi_peer *peer)
 	*p = peer->next_id;
 }
 
+/**
+ * mxefi_peer_find() - Find a peer by its address.
+ * @ep: endpoint
+ * @has_conn: true for a peer with a connection
+ * @addr: address
+ *
+ * Return: the peer, or NULL.
+ */
 struct mxefi_peer *mxefi_peer_find(struct mxefi_ep *ep, bool has_conn,
 				   const struct mxefi_addr *addr)
 {
@@ -56,6 +75,12 @@ struct mxefi_peer *mxefi_peer_find(struct mxefi_ep *ep, bool has_conn,
 	return peer;
 }
 
+/**
+ * mxefi_peer_access() - Get the rights that the capabilities give to all peers.
+ * @ep: endpoint
+ *
+ * Return: access flags of its queue pairs (IBV_ACCESS_*).
+ */
 unsigned int mxefi_peer_access(const struct mxefi_ep *ep)
 {
 	uint64_t caps = ep->caps;
@@ -97,6 +122,13 @@ static int status_to_err(enum ibv_wc_status status)
 	}
 }
 
+/**
+ * mxefi_wr_error() - Note and log why a request has failed.
+ * @wr: request
+ * @wc: its completion
+ *
+ * Return: an errno of libfabric.
+ */
 int mxefi_wr_error(struct mxefi_wr *wr, const struct ibv_wc *wc)
 {
 	int err = status_to_err(wc->status);
@@ -113,6 +145,11 @@ int mxefi_wr_error(struct mxefi_wr *wr, const struct ibv_wc *wc)
 	return err;
 }
 
+/**
+ * mxefi_wr_end() - Complete a request, which may be posted again instead.
+ * @wr: request that is not in the send queue
+ * @err: errno of libfabric, or 0
+ */
 void mxefi_wr_end(struct mxefi_wr *wr, int err)
 {
 	if (wr->complete(wr, err))
@@ -129,6 +166,11 @@ static void fail(struct mxefi_wr *wr, int err)
 	}
 }
 
+/**
+ * mxefi_peer_fail_pending() - Complete the requests that were not posted.
+ * @peer: peer
+ * @err: errno of libfabric
+ */
 void mxefi_peer_fail_pending(struct mxefi_peer *peer, int err)
 {
 	struct mxefi_wr *answers = peer->answers, *pending = peer->pending;
@@ -188,6 +230,13 @@ static void flush_answers(struct mxefi_peer *peer)
 	}
 }
 
+/**
+ * mxefi_peer_flush() - Post pending requests.
+ * @peer: peer
+ *
+ * Stops when the channel is not ready, a loop or a fence holds back the
+ * requests, or the next one is a message that the peer does not take.
+ */
 void mxefi_peer_flush(struct mxefi_peer *peer)
 {
 	if (peer->answers)
@@ -211,6 +260,10 @@ void mxefi_peer_flush(struct mxefi_peer *peer)
 	}
 }
 
+/**
+ * mxefi_wr_submit() - Post a request, or queue it until that is possible.
+ * @wr: request
+ */
 void mxefi_wr_submit(struct mxefi_wr *wr)
 {
 	struct mxefi_peer *peer = wr->peer;
@@ -228,6 +281,10 @@ void mxefi_wr_submit(struct mxefi_wr *wr)
 	peer->channel->queued(peer);
 }
 
+/**
+ * mxefi_wr_submit_list() - Submit the requests of an operation, in order.
+ * @wr: the first, linked by next, or NULL
+ */
 void mxefi_wr_submit_list(struct mxefi_wr *wr)
 {
 	while (wr) {
@@ -238,6 +295,10 @@ void mxefi_wr_submit_list(struct mxefi_wr *wr)
 	}
 }
 
+/**
+ * mxefi_wr_answer() - Post or queue a request before those of operations.
+ * @wr: request that the peer waits for, which needs no order
+ */
 void mxefi_wr_answer(struct mxefi_wr *wr)
 {
 	struct mxefi_peer *peer = wr->peer;
@@ -249,6 +310,10 @@ void mxefi_wr_answer(struct mxefi_wr *wr)
 	flush_answers(peer);
 }
 
+/**
+ * mxefi_wr_repeat() - Post a request of a loop again, before all others.
+ * @wr: request that has just completed
+ */
 void mxefi_wr_repeat(struct mxefi_wr *wr)
 {
 	/* The completed request has freed a send queue entry. */
@@ -264,6 +329,12 @@ static void push_front(struct mxefi_wr **list, struct mxefi_wr ***tail,
 		*tail = &wr->next;
 }
 
+/**
+ * mxefi_wr_requeue() - Put a request back before all others of its queue.
+ * @wr: request that was posted, but not executed
+ *
+ * Of several requests, the last one is put back first.
+ */
 void mxefi_wr_requeue(struct mxefi_wr *wr)
 {
 	struct mxefi_peer *peer = wr->peer;
@@ -278,6 +349,10 @@ void mxefi_wr_requeue(struct mxefi_wr *wr)
 	push_front(&peer->pending, &peer->pending_tail, wr);
 }
 
+/**
+ * mxefi_wr_loop_end() - End the loop of a request.
+ * @wr: request
+ */
 void mxefi_wr_loop_end(struct mxefi_wr *wr)
 {
 	struct mxefi_peer *peer = wr->peer;

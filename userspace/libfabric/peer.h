@@ -53,110 +53,22 @@ struct mxefi_peer {
 	struct mxefi_wr *pending, **pending_tail;
 };
 
-/**
- * mxefi_peer_add() - Initialise a peer and add it to those of an endpoint.
- * @peer: peer, all zeros
- * @channel: its channel
- * @ep: endpoint
- * @addr: address of the peer
- */
 void mxefi_peer_add(struct mxefi_peer *peer,
 		    const struct mxefi_channel *channel, struct mxefi_ep *ep,
 		    const struct mxefi_addr *addr);
-
-/**
- * mxefi_peer_remove() - Remove a peer from those of its endpoint.
- * @peer: peer
- */
 void mxefi_peer_remove(struct mxefi_peer *peer);
-
-/**
- * mxefi_peer_find() - Find a peer by its address.
- * @ep: endpoint
- * @has_conn: true for a peer with a connection
- * @addr: address
- *
- * Return: the peer, or NULL.
- */
 struct mxefi_peer *mxefi_peer_find(struct mxefi_ep *ep, bool has_conn,
 				   const struct mxefi_addr *addr);
-
-/**
- * mxefi_peer_access() - Get the rights that the capabilities give to all peers.
- * @ep: endpoint
- *
- * Return: access flags of its queue pairs (IBV_ACCESS_*).
- */
 unsigned int mxefi_peer_access(const struct mxefi_ep *ep);
-
-/**
- * mxefi_peer_flush() - Post pending requests.
- * @peer: peer
- *
- * Stops when the channel is not ready, a loop or a fence holds back the
- * requests, or the next one is a message that the peer does not take.
- */
 void mxefi_peer_flush(struct mxefi_peer *peer);
-
-/**
- * mxefi_peer_fail_pending() - Complete the requests that were not posted.
- * @peer: peer
- * @err: errno of libfabric
- */
 void mxefi_peer_fail_pending(struct mxefi_peer *peer, int err);
-
-/**
- * mxefi_wr_submit() - Post a request, or queue it until that is possible.
- * @wr: request
- */
 void mxefi_wr_submit(struct mxefi_wr *wr);
-
-/**
- * mxefi_wr_submit_list() - Submit the requests of an operation, in order.
- * @wr: the first, linked by next, or NULL
- */
 void mxefi_wr_submit_list(struct mxefi_wr *wr);
-
-/**
- * mxefi_wr_answer() - Post or queue a request before those of operations.
- * @wr: request that the peer waits for, which needs no order
- */
 void mxefi_wr_answer(struct mxefi_wr *wr);
-
-/**
- * mxefi_wr_repeat() - Post a request of a loop again, before all others.
- * @wr: request that has just completed
- */
 void mxefi_wr_repeat(struct mxefi_wr *wr);
-
-/**
- * mxefi_wr_requeue() - Put a request back before all others of its queue.
- * @wr: request that was posted, but not executed
- *
- * Of several requests, the last one is put back first.
- */
 void mxefi_wr_requeue(struct mxefi_wr *wr);
-
-/**
- * mxefi_wr_loop_end() - End the loop of a request.
- * @wr: request
- */
 void mxefi_wr_loop_end(struct mxefi_wr *wr);
-
-/**
- * mxefi_wr_error() - Note and log why a request has failed.
- * @wr: request
- * @wc: its completion
- *
- * Return: an errno of libfabric.
- */
 int mxefi_wr_error(struct mxefi_wr *wr, const struct ibv_wc *wc);
-
-/**
- * mxefi_wr_end() - Complete a request, which may be posted again instead.
- * @wr: request that is not in the send queue
- * @err: errno of libfabric, or 0
- */
 void mxefi_wr_end(struct mxefi_wr *wr, int err);
 
 #endif /* MXEFI_PEER_H */

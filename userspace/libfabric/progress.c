@@ -25,6 +25,10 @@
 
 #define TICK_MS 10
 
+/**
+ * mxefi_domain_hold() - Count an object of a domain. Takes the lock itself.
+ * @dom: domain
+ */
 void mxefi_domain_hold(struct mxefi_domain *dom)
 {
 	pthread_mutex_lock(&dom->lock);
@@ -32,6 +36,13 @@ void mxefi_domain_hold(struct mxefi_domain *dom)
 	pthread_mutex_unlock(&dom->lock);
 }
 
+/**
+ * mxefi_domain_release() - Stop counting an object. Takes the lock itself.
+ * @dom: domain
+ * @users: users of the object
+ *
+ * Return: 0, or -FI_EBUSY if the object has users.
+ */
 int mxefi_domain_release(struct mxefi_domain *dom, const unsigned int *users)
 {
 	int ret = 0;
@@ -45,6 +56,13 @@ int mxefi_domain_release(struct mxefi_domain *dom, const unsigned int *users)
 	return ret;
 }
 
+/**
+ * mxefi_domain_reserve() - Reserve entries of the completion queue.
+ * @dom: domain
+ * @cqe: number of entries, which the caller adds to cqe_left at the end
+ *
+ * Return: 0 or -FI_ENOSPC.
+ */
 int mxefi_domain_reserve(struct mxefi_domain *dom, int cqe)
 {
 	if (dom->cqe_left < cqe) {
@@ -55,6 +73,11 @@ int mxefi_domain_reserve(struct mxefi_domain *dom, int cqe)
 	return 0;
 }
 
+/**
+ * mxefi_now_ms() - Read the monotonic clock.
+ *
+ * Return: the time in milliseconds.
+ */
 uint64_t mxefi_now_ms(void)
 {
 	struct timespec ts;
@@ -63,6 +86,11 @@ uint64_t mxefi_now_ms(void)
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
+/**
+ * mxefi_lock_init() - Initialise a lock and a condition.
+ * @lock: lock
+ * @cond: condition, whose clock is that of mxefi_now_ms()
+ */
 void mxefi_lock_init(pthread_mutex_t *lock, pthread_cond_t *cond)
 {
 	pthread_condattr_t attr;
@@ -74,6 +102,13 @@ void mxefi_lock_init(pthread_mutex_t *lock, pthread_cond_t *cond)
 	pthread_condattr_destroy(&attr);
 }
 
+/**
+ * mxefi_progress() - Poll the completions and handle them.
+ * @dom: domain
+ *
+ * Returns after as many completions as the queue can hold, even if more arrive.
+ * A device that was removed has none.
+ */
 void mxefi_progress(struct mxefi_domain *dom)
 {
 	int left = dom->cq->cqe;
@@ -95,6 +130,11 @@ void mxefi_progress(struct mxefi_domain *dom)
 	mxefi_trigger_fire(dom);
 }
 
+/**
+ * mxefi_progress_wait() - Wait until an event was added or the time is over.
+ * @dom: domain
+ * @deadline_ms: end of the wait on the clock of mxefi_now_ms(), or UINT64_MAX
+ */
 void mxefi_progress_wait(struct mxefi_domain *dom, uint64_t deadline_ms)
 {
 	uint64_t until = mxefi_now_ms() + 1000;
@@ -111,6 +151,11 @@ void mxefi_progress_wait(struct mxefi_domain *dom, uint64_t deadline_ms)
 	dom->waiters--;
 }
 
+/**
+ * mxefi_progress_add_ticker() - Call back periodically from now on.
+ * @dom: domain
+ * @ticker: callback
+ */
 void mxefi_progress_add_ticker(struct mxefi_domain *dom,
 			       struct mxefi_ticker *ticker)
 {
@@ -118,6 +163,11 @@ void mxefi_progress_add_ticker(struct mxefi_domain *dom,
 	dom->tickers = ticker;
 }
 
+/**
+ * mxefi_progress_del_ticker() - Stop calling back.
+ * @dom: domain
+ * @ticker: callback, which need not have been added
+ */
 void mxefi_progress_del_ticker(struct mxefi_domain *dom,
 			       const struct mxefi_ticker *ticker)
 {
@@ -131,6 +181,11 @@ void mxefi_progress_del_ticker(struct mxefi_domain *dom,
 	}
 }
 
+/**
+ * mxefi_progress_watch() - Add a ticker. Takes the lock itself.
+ * @dom: domain
+ * @ticker: callback
+ */
 void mxefi_progress_watch(struct mxefi_domain *dom, struct mxefi_ticker *ticker)
 {
 	pthread_mutex_lock(&dom->lock);
@@ -138,6 +193,11 @@ void mxefi_progress_watch(struct mxefi_domain *dom, struct mxefi_ticker *ticker)
 	pthread_mutex_unlock(&dom->lock);
 }
 
+/**
+ * mxefi_progress_unwatch() - Remove a ticker. Takes the lock itself.
+ * @dom: domain
+ * @ticker: callback
+ */
 void mxefi_progress_unwatch(struct mxefi_domain *dom,
 			    const struct mxefi_ticker *ticker)
 {
@@ -222,6 +282,12 @@ static void *progress_thread(void *arg)
 	return NULL;
 }
 
+/**
+ * mxefi_progress_start() - Start the thread of a domain.
+ * @dom: domain
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
 int mxefi_progress_start(struct mxefi_domain *dom)
 {
 	sigset_t all, old;
@@ -240,6 +306,10 @@ int mxefi_progress_start(struct mxefi_domain *dom)
 	return -err;
 }
 
+/**
+ * mxefi_progress_stop() - End the thread of a domain. Takes the lock itself.
+ * @dom: domain
+ */
 void mxefi_progress_stop(struct mxefi_domain *dom)
 {
 	pthread_mutex_lock(&dom->lock);

@@ -24,24 +24,7 @@ int mxefi_no_control(struct fid *fid, int command, void *arg);
 int mxefi_no_ops_open(struct fid *fid, const char *name, uint64_t flags,
 		      void **ops, void *context);
 
-/**
- * mxefi_strerror() - Describe the prov_errno of an error entry.
- * @prov_errno: error
- * @buf: where the text is stored, too; or NULL
- * @len: size of @buf in bytes
- *
- * Return: the text.
- */
 const char *mxefi_strerror(int prov_errno, char *buf, size_t len);
-
-/**
- * mxefi_store_size() - Store the value of an option.
- * @value: value
- * @optval: where it is stored
- * @optlen: room in bytes; becomes the size of the value
- *
- * Return: 0 or -FI_ETOOSMALL.
- */
 int mxefi_store_size(size_t value, void *optval, size_t *optlen);
 
 #endif /* MXEFI_PROVIDER_H */

@@ -94,6 +94,12 @@ static void let_peers_go(struct mxefi_ep *ep)
 	}
 }
 
+/**
+ * mxefi_queues_resume() - Post the receive buffers that were held.
+ * @ep: endpoint
+ *
+ * To be called when an unexpected message has been freed.
+ */
 void mxefi_queues_resume(struct mxefi_ep *ep)
 {
 	if (ep->stops_peers && ep->unexpected_bytes < MAX_UNEXPECTED)
@@ -270,6 +276,13 @@ static int open_dc(struct mxefi_ep *ep)
 	return ret;
 }
 
+/**
+ * mxefi_queues_setup() - Create the queues of an endpoint.
+ * @ep: endpoint
+ *
+ * Return: 0, or a negative error of libfabric. Then mxefi_queues_teardown() has
+ * to be called, too.
+ */
 int mxefi_queues_setup(struct mxefi_ep *ep)
 {
 	struct mxefi_domain *dom = ep->dom;
@@ -331,7 +344,10 @@ static void linger(struct mxefi_ep *ep)
 	}
 }
 
-/*
+/**
+ * mxefi_queues_teardown() - Close all connections and destroy the queues.
+ * @ep: endpoint
+ *
  * Also cleans up after a failed setup. All requests in flight complete with
  * errors before the endpoint is freed. If a queue pair cannot enter the error
  * state, they end when it has been destroyed.

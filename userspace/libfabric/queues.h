@@ -17,27 +17,8 @@ struct mxefi_rxbuf {
 	uint8_t *buf;
 };
 
-/**
- * mxefi_queues_setup() - Create the queues of an endpoint.
- * @ep: endpoint
- *
- * Return: 0, or a negative error of libfabric. Then mxefi_queues_teardown() has
- * to be called, too.
- */
 int mxefi_queues_setup(struct mxefi_ep *ep);
-
-/**
- * mxefi_queues_teardown() - Close all connections and destroy the queues.
- * @ep: endpoint
- */
 void mxefi_queues_teardown(struct mxefi_ep *ep);
-
-/**
- * mxefi_queues_resume() - Post the receive buffers that were held.
- * @ep: endpoint
- *
- * To be called when an unexpected message has been freed.
- */
 void mxefi_queues_resume(struct mxefi_ep *ep);
 
 #endif /* MXEFI_QUEUES_H */

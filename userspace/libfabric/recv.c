@@ -634,6 +634,16 @@ static ssize_t start(struct mxefi_recvs *recvs, struct mxefi_rx *rx,
 	return flags & FI_CLAIM ? claim(rx, &recv, flags) : post(&recv);
 }
 
+/**
+ * mxefi_recv_start() - Post a receive or find a message.
+ * @by: endpoint or context with the call
+ * @kind: FI_MSG or FI_TAGGED
+ * @m: buffers, tag and source
+ * @flags: flags of the call
+ * @report: how it reports its end, or NULL
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
 ssize_t mxefi_recv_start(const struct mxefi_handle *by, uint64_t kind,
 			 const struct fi_msg_tagged *m, uint64_t flags,
 			 const struct mxefi_report *report)
@@ -665,6 +675,15 @@ static ssize_t recv_shared(struct mxefi_srx *srx, uint64_t kind,
 	return ret;
 }
 
+/**
+ * mxefi_recv() - Post a receive or find a message. Takes the lock itself.
+ * @ep: endpoint
+ * @kind: FI_MSG or FI_TAGGED
+ * @m: buffers, tag and source
+ * @flags: flags of the call
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
 ssize_t mxefi_recv(struct fid_ep *fid, uint64_t kind,
 		   const struct fi_msg_tagged *m, uint64_t flags)
 {
@@ -685,17 +704,32 @@ ssize_t mxefi_recv(struct fid_ep *fid, uint64_t kind,
 	return mxefi_call_end(ep, ret);
 }
 
+/**
+ * mxefi_recv_cancel_all() - Cancel all posted receives.
+ * @recvs: queues
+ */
 void mxefi_recv_cancel_all(struct mxefi_recvs *recvs)
 {
 	while (cancel(recvs, NULL, true))
 		;
 }
 
+/**
+ * mxefi_recv_cancel() - Cancel a posted receive.
+ * @recvs: queues
+ * @context: context of the receive
+ *
+ * Return: 0, or -FI_ENOENT if no receive has this context.
+ */
 ssize_t mxefi_recv_cancel(struct mxefi_recvs *recvs, const void *context)
 {
 	return cancel(recvs, context, false) ? 0 : -FI_ENOENT;
 }
 
+/**
+ * mxefi_recv_setup() - Prepare an endpoint for messages.
+ * @ep: endpoint
+ */
 void mxefi_recv_setup(struct mxefi_ep *ep)
 {
 	for (size_t i = 0; i < ep->num_rxs; i++) {

@@ -134,6 +134,16 @@ static size_t remote_len(const struct fi_rma_iov *iov, size_t count)
 	return sum;
 }
 
+/**
+ * mxefi_rma_start() - Read or write remote memory.
+ * @by: endpoint or context with the call
+ * @msg: local and remote memory
+ * @flags: flags of the call
+ * @is_read: true reads, false writes
+ * @report: how it reports its end, or NULL
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
 ssize_t mxefi_rma_start(const struct mxefi_handle *by,
 			const struct fi_msg_rma *msg, uint64_t flags,
 			bool is_read, const struct mxefi_report *report)

@@ -12,16 +12,6 @@ struct mxefi_report;
 
 extern struct fi_ops_rma mxefi_rma_ops;
 
-/**
- * mxefi_rma_start() - Read or write remote memory.
- * @by: endpoint or context with the call
- * @msg: local and remote memory
- * @flags: flags of the call
- * @is_read: true reads, false writes
- * @report: how it reports its end, or NULL
- *
- * Return: 0, or a negative error of libfabric.
- */
 ssize_t mxefi_rma_start(const struct mxefi_handle *by,
 			const struct fi_msg_rma *msg, uint64_t flags,
 			bool is_read, const struct mxefi_report *report);

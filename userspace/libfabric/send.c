@@ -74,6 +74,12 @@ static ssize_t check(const struct mxefi_handle *by, uint64_t kind,
 	return (ssize_t)len;
 }
 
+/**
+ * mxefi_send_submit() - Submit the request of an operation that is a message.
+ * @op: operation
+ * @wr: SEND of the message
+ * @wants_fin: true if the operation also waits for a FIN
+ */
 void mxefi_send_submit(struct mxefi_op *op, struct mxefi_wr *wr, bool wants_fin)
 {
 	op->refs = 1 + wants_fin;
@@ -84,6 +90,16 @@ void mxefi_send_submit(struct mxefi_op *op, struct mxefi_wr *wr, bool wants_fin)
 	mxefi_wr_submit(wr);
 }
 
+/**
+ * mxefi_send_start() - Send a message.
+ * @by: endpoint or context with the call
+ * @kind: FI_MSG or FI_TAGGED
+ * @m: message
+ * @flags: flags of the call
+ * @report: how it reports its end, or NULL
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
 ssize_t mxefi_send_start(const struct mxefi_handle *by, uint64_t kind,
 			 const struct fi_msg_tagged *m, uint64_t flags,
 			 const struct mxefi_report *report)
@@ -134,6 +150,16 @@ ssize_t mxefi_send_start(const struct mxefi_handle *by, uint64_t kind,
 	return 0;
 }
 
+/**
+ * mxefi_send() - Send a message. Takes the lock itself.
+ * @ep: endpoint
+ * @kind: FI_MSG or FI_TAGGED
+ * @m: message
+ * @flags: flags of the call
+ * @no_event: true reports no success
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
 ssize_t mxefi_send(struct fid_ep *fid, uint64_t kind,
 		   const struct fi_msg_tagged *m, uint64_t flags,
 		   bool no_event)
@@ -158,6 +184,21 @@ ssize_t mxefi_send(struct fid_ep *fid, uint64_t kind,
 	return mxefi_call_end(ep, ret);
 }
 
+/**
+ * mxefi_send_buf() - Send a message of one buffer. Takes the lock itself.
+ * @ep: endpoint
+ * @kind: FI_MSG or FI_TAGGED
+ * @buf: data
+ * @len: length of the data in bytes
+ * @data: remote CQ data
+ * @dest: destination
+ * @tag: tag
+ * @context: context of the program
+ * @flags: flags of the call
+ * @no_event: true reports no success
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
 ssize_t mxefi_send_buf(struct fid_ep *fid, uint64_t kind, const void *buf,
 		       size_t len, uint64_t data, fi_addr_t dest, uint64_t tag,
 		       void *context, uint64_t flags, bool no_event)

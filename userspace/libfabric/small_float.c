@@ -37,6 +37,13 @@ static unsigned int sign_bit(const struct mxefi_float *format)
 	return 1U << (8 * format->size - 1);
 }
 
+/**
+ * mxefi_float_load() - Return the value of an element.
+ * @format: its format
+ * @element: the element, in host byte order
+ *
+ * Return: the value, which a double has exactly.
+ */
 double mxefi_float_load(const struct mxefi_float *format, const void *element)
 {
 	unsigned int one = 1U << format->mantissa, sign = sign_bit(format);
@@ -74,6 +81,13 @@ static unsigned int encode(const struct mxefi_float *format, double value)
 	return code < format->infinity ? code : format->infinity;
 }
 
+/**
+ * mxefi_float_store() - Store a value, rounded to nearest, ties to even.
+ * @format: format of the element
+ * @element: where it is stored, in host byte order
+ * @value: value; if it is too large after rounding, infinity is stored, or NaN
+ *	in E4M3
+ */
 void mxefi_float_store(const struct mxefi_float *format, void *element,
 		       double value)
 {

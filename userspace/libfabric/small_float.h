@@ -21,22 +21,7 @@ extern const struct mxefi_float mxefi_bfloat16;		/* upper half of binary32 */
 extern const struct mxefi_float mxefi_float8_e4m3;	/* OCP OFP8 */
 extern const struct mxefi_float mxefi_float8_e5m2;	/* OCP OFP8 */
 
-/**
- * mxefi_float_load() - Return the value of an element.
- * @format: its format
- * @element: the element, in host byte order
- *
- * Return: the value, which a double has exactly.
- */
 double mxefi_float_load(const struct mxefi_float *format, const void *element);
-
-/**
- * mxefi_float_store() - Store a value, rounded to nearest, ties to even.
- * @format: format of the element
- * @element: where it is stored, in host byte order
- * @value: value; if it is too large after rounding, infinity is stored, or NaN
- *	in E4M3
- */
 void mxefi_float_store(const struct mxefi_float *format, void *element,
 		       double value);
 

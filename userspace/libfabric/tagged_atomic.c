@@ -61,6 +61,17 @@ static bool swap(void *at, size_t size, union word *old,
 	}
 }
 
+/**
+ * mxefi_tagged_atomic_supported() - Check whether a target can execute an
+ *	operation.
+ * @dev: device of the target
+ * @form: form of the call
+ * @op: operation
+ * @type: datatype
+ *
+ * Return: true if the operation exists, and the CPU executes it atomically with
+ * respect to the atomics of the device.
+ */
 bool mxefi_tagged_atomic_supported(const struct mxefi_device *dev,
 				   enum mxefi_form form, enum fi_op op,
 				   enum fi_datatype type)
@@ -70,6 +81,16 @@ bool mxefi_tagged_atomic_supported(const struct mxefi_device *dev,
 	       mxefi_type_size(type) <= MXEFI_MAX_TAGGED_ELEMENT;
 }
 
+/**
+ * mxefi_tagged_atomic_check() - Check a request of a peer.
+ * @ep: endpoint
+ * @msg: header of the request
+ * @len: bytes that follow it
+ *
+ * Return: 0 or an errno of libfabric. FI_EACCES: the program has not asked for
+ * the atomics of peers. FI_EOPNOTSUPP: not supported here. FI_EINVAL: the
+ * lengths do not match.
+ */
 int mxefi_tagged_atomic_check(const struct mxefi_ep *ep,
 			      const struct mxefi_msg *msg, size_t len)
 {
@@ -109,6 +130,17 @@ static void *find(const struct iovec *iov, size_t iov_count, uint64_t offset,
 	return (uintptr_t)at % size ? NULL : at;
 }
 
+/**
+ * mxefi_tagged_atomic_execute() - Execute a request that has been checked.
+ * @msg: header of the request
+ * @operands: bytes that follow it
+ * @iov: receive buffer
+ * @iov_count: number of its elements
+ * @results: values before, @msg->len bytes
+ *
+ * Return: 0, or FI_EINVAL: an element is outside of the buffer or not aligned.
+ * Then nothing was changed.
+ */
 int mxefi_tagged_atomic_execute(const struct mxefi_msg *msg,
 				const uint8_t *operands, const struct iovec *iov,
 				size_t iov_count, uint8_t *results)

@@ -23,6 +23,12 @@ static uint64_t events_of(const struct mxefi_cntr *cntr)
 	return cntr->value + cntr->errors;
 }
 
+/**
+ * mxefi_trigger_add() - Wait for a counter.
+ * @trigger: trigger with its counter, its threshold and its callback
+ *
+ * The callback may be due at once: mxefi_trigger_fire() has to be called then.
+ */
 void mxefi_trigger_add(struct mxefi_trigger *trigger)
 {
 	struct mxefi_domain *dom = trigger->cntr->dom;
@@ -51,6 +57,11 @@ static struct mxefi_trigger *stop_waiting(struct mxefi_trigger **p)
 	return trigger;
 }
 
+/**
+ * mxefi_trigger_remove() - Remove a trigger that has not fired.
+ * @dom: domain
+ * @trigger: trigger, whose counter need not exist any more if it does not wait
+ */
 void mxefi_trigger_remove(struct mxefi_domain *dom,
 			  struct mxefi_trigger *trigger)
 {
@@ -65,6 +76,12 @@ void mxefi_trigger_remove(struct mxefi_domain *dom,
 		*p = trigger->next;
 }
 
+/**
+ * mxefi_trigger_check() - Find out what a counter has triggered.
+ * @cntr: counter that has changed
+ *
+ * It happens when mxefi_trigger_fire() is called.
+ */
 void mxefi_trigger_check(struct mxefi_cntr *cntr)
 {
 	struct mxefi_domain *dom = cntr->dom;
@@ -79,6 +96,10 @@ void mxefi_trigger_check(struct mxefi_cntr *cntr)
 	}
 }
 
+/**
+ * mxefi_trigger_fire_all() - Do what counters have triggered.
+ * @dom: domain
+ */
 void mxefi_trigger_fire_all(struct mxefi_domain *dom)
 {
 	struct mxefi_trigger **p = &dom->fired;

@@ -19,34 +19,10 @@ struct mxefi_trigger {
 	bool (*fire)(struct mxefi_trigger *trigger);
 };
 
-/**
- * mxefi_trigger_add() - Wait for a counter.
- * @trigger: trigger with its counter, its threshold and its callback
- *
- * The callback may be due at once: mxefi_trigger_fire() has to be called then.
- */
 void mxefi_trigger_add(struct mxefi_trigger *trigger);
-
-/**
- * mxefi_trigger_remove() - Remove a trigger that has not fired.
- * @dom: domain
- * @trigger: trigger, whose counter need not exist any more if it does not wait
- */
 void mxefi_trigger_remove(struct mxefi_domain *dom,
 			  struct mxefi_trigger *trigger);
-
-/**
- * mxefi_trigger_check() - Find out what a counter has triggered.
- * @cntr: counter that has changed
- *
- * It happens when mxefi_trigger_fire() is called.
- */
 void mxefi_trigger_check(struct mxefi_cntr *cntr);
-
-/**
- * mxefi_trigger_fire_all() - Do what counters have triggered.
- * @dom: domain
- */
 void mxefi_trigger_fire_all(struct mxefi_domain *dom);
 
 /**

@@ -106,6 +106,14 @@ static void send_done(struct mxefi_work *work, const struct ibv_wc *wc)
 	ud->posted--;
 }
 
+/**
+ * mxefi_ud_send() - Send a hello, which may be lost.
+ * @ud: UD queue pair
+ * @to: address
+ * @ah: address handle of the address; if it is not ready, nothing is sent
+ * @hello: hello, whose magic, addresses and MTU are filled in
+ * @data: data after the hello, of hello->data_len bytes
+ */
 void mxefi_ud_send(struct mxefi_ud *ud, const struct mxefi_addr *to,
 		   struct mxefi_ah *ah, struct mxefi_hello *hello,
 		   const void *data)
@@ -178,6 +186,14 @@ static int create_qp(struct mxefi_ud *ud)
 	return 0;
 }
 
+/**
+ * mxefi_ud_open() - Create a UD queue pair and its name.
+ * @ud: filled in; on_hello and service are set already
+ * @dom: domain
+ *
+ * Return: 0, or a negative error of libfabric. Then mxefi_ud_close() has to be
+ * called, too.
+ */
 int mxefi_ud_open(struct mxefi_ud *ud, struct mxefi_domain *dom)
 {
 	size_t size = 2 * UD_SIZE * sizeof(*ud->bufs);
@@ -209,6 +225,10 @@ int mxefi_ud_open(struct mxefi_ud *ud, struct mxefi_domain *dom)
 	return 0;
 }
 
+/**
+ * mxefi_ud_close() - Destroy a UD queue pair.
+ * @ud: UD queue pair, or all zeros
+ */
 void mxefi_ud_close(struct mxefi_ud *ud)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };

@@ -38,30 +38,8 @@ struct mxefi_ud {
 			 const uint8_t *data);
 };
 
-/**
- * mxefi_ud_open() - Create a UD queue pair and its name.
- * @ud: filled in; on_hello and service are set already
- * @dom: domain
- *
- * Return: 0, or a negative error of libfabric. Then mxefi_ud_close() has to be
- * called, too.
- */
 int mxefi_ud_open(struct mxefi_ud *ud, struct mxefi_domain *dom);
-
-/**
- * mxefi_ud_close() - Destroy a UD queue pair.
- * @ud: UD queue pair, or all zeros
- */
 void mxefi_ud_close(struct mxefi_ud *ud);
-
-/**
- * mxefi_ud_send() - Send a hello, which may be lost.
- * @ud: UD queue pair
- * @to: address
- * @ah: address handle of the address; if it is not ready, nothing is sent
- * @hello: hello, whose magic, addresses and MTU are filled in
- * @data: data after the hello, of hello->data_len bytes
- */
 void mxefi_ud_send(struct mxefi_ud *ud, const struct mxefi_addr *to,
 		   struct mxefi_ah *ah, struct mxefi_hello *hello,
 		   const void *data);

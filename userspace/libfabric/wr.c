@@ -63,6 +63,12 @@ static bool grow_wrs(struct mxefi_ep *ep)
 	return true;
 }
 
+/**
+ * mxefi_wr_setup() - Reserve requests for answers.
+ * @ep: endpoint
+ *
+ * Return: 0 or -FI_ENOMEM. Then mxefi_wr_free_all() has to be called, too.
+ */
 int mxefi_wr_setup(struct mxefi_ep *ep)
 {
 	return add_chunk(ep, &ep->spare_wrs, true) ? 0 : -FI_ENOMEM;
@@ -92,6 +98,11 @@ static void end_all(struct wr_chunk *chunk)
 	}
 }
 
+/**
+ * mxefi_wr_flush() - Complete all posted requests as the device would.
+ * @ep: endpoint
+ * @status: status of the completions
+ */
 void mxefi_wr_flush(struct mxefi_ep *ep, enum ibv_wc_status status)
 {
 	const struct ibv_wc wc = { .status = status };
@@ -105,6 +116,12 @@ void mxefi_wr_flush(struct mxefi_ep *ep, enum ibv_wc_status status)
 	}
 }
 
+/**
+ * mxefi_wr_free_all() - Free the memory of all requests of an endpoint.
+ * @ep: endpoint, which is closing and has no queue pairs
+ *
+ * Requests that the device has not completed end with FI_ECANCELED.
+ */
 void mxefi_wr_free_all(struct mxefi_ep *ep)
 {
 	while (ep->wrs) {
@@ -142,6 +159,12 @@ struct mxefi_wr *take(struct mxefi_wr **list, struct mxefi_peer *peer)
 	return wr;
 }
 
+/**
+ * mxefi_wr_alloc() - Allocate a request.
+ * @peer: peer
+ *
+ * Return: the request, or NULL if memory is short.
+ */
 struct mxefi_wr *mxefi_wr_alloc(struct mxefi_peer *peer)
 {
 	struct mxefi_ep *ep = peer->ep;
@@ -151,6 +174,15 @@ struct mxefi_wr *mxefi_wr_alloc(struct mxefi_peer *peer)
 	return take(&ep->free_wrs, peer);
 }
 
+/**
+ * mxefi_wr_alloc_answer() - Allocate a request that a peer waits for.
+ * @peer: peer
+ *
+ * Operations of the program may have taken all requests but those that are
+ * reserved for answers.
+ *
+ * Return: the request, or NULL if these are in use, too.
+ */
 struct mxefi_wr *mxefi_wr_alloc_answer(struct mxefi_peer *peer)
 {
 	struct mxefi_wr *wr = mxefi_wr_alloc(peer);
@@ -160,6 +192,10 @@ struct mxefi_wr *mxefi_wr_alloc_answer(struct mxefi_peer *peer)
 	return wr;
 }
 
+/**
+ * mxefi_wr_free() - Free a request that is not in flight.
+ * @wr: request
+ */
 void mxefi_wr_free(struct mxefi_wr *wr)
 {
 	struct mxefi_ep *ep = wr->peer->ep;
@@ -172,6 +208,10 @@ void mxefi_wr_free(struct mxefi_wr *wr)
 	*list = wr;
 }
 
+/**
+ * mxefi_wr_free_list() - Free the requests of an operation.
+ * @wr: the first, linked by next, or NULL. None is in flight.
+ */
 void mxefi_wr_free_list(struct mxefi_wr *wr)
 {
 	while (wr) {
@@ -182,6 +222,16 @@ void mxefi_wr_free_list(struct mxefi_wr *wr)
 	}
 }
 
+/**
+ * mxefi_wr_add() - Add local memory to a request.
+ * @wr: request
+ * @buf: local memory
+ * @len: its length in bytes
+ * @desc: descriptor of its memory region, or NULL
+ * @access: access that the request needs (IBV_ACCESS_*)
+ *
+ * Return: 0, or a negative error of libfabric.
+ */
 int mxefi_wr_add(struct mxefi_wr *wr, void *buf, size_t len, void *desc,
 		 int access)
 {
@@ -206,6 +256,12 @@ int mxefi_wr_add(struct mxefi_wr *wr, void *buf, size_t len, void *desc,
 	return 0;
 }
 
+/**
+ * mxefi_wr_set_send() - Make a SEND of a header and the bytes after it.
+ * @wr: request
+ * @msg: header
+ * @len: number of bytes, which the caller copies to the buffer
+ */
 void mxefi_wr_set_send(struct mxefi_wr *wr, const struct mxefi_msg *msg,
 		       size_t len)
 {
@@ -217,6 +273,12 @@ void mxefi_wr_set_send(struct mxefi_wr *wr, const struct mxefi_msg *msg,
 	wr->wr.num_sge = 1;
 }
 
+/**
+ * mxefi_wr_set_conn() - Name the connection of a message over DC.
+ * @wr: SEND
+ * @token: token of the peer
+ * @qpn: number of the connection of the peer
+ */
 void mxefi_wr_set_conn(struct mxefi_wr *wr, uint64_t token, uint32_t qpn)
 {
 	struct mxefi_msg *msg = (struct mxefi_msg *)wr->buf;
@@ -225,6 +287,14 @@ void mxefi_wr_set_conn(struct mxefi_wr *wr, uint64_t token, uint32_t qpn)
 	msg->qpn = qpn;
 }
 
+/**
+ * mxefi_wr_alloc_send() - Make a SEND of a header and the bytes after it.
+ * @peer: peer
+ * @msg: header
+ * @len: number of bytes, which the caller copies to the buffer
+ *
+ * Return: the request, or NULL if memory is short.
+ */
 struct mxefi_wr *mxefi_wr_alloc_send(struct mxefi_peer *peer,
 				     const struct mxefi_msg *msg, size_t len)
 {

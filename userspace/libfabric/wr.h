@@ -51,99 +51,19 @@ struct mxefi_wr {
 	bool (*complete)(struct mxefi_wr *wr, int err);
 };
 
-/**
- * mxefi_wr_setup() - Reserve requests for answers.
- * @ep: endpoint
- *
- * Return: 0 or -FI_ENOMEM. Then mxefi_wr_free_all() has to be called, too.
- */
 int mxefi_wr_setup(struct mxefi_ep *ep);
-
-/**
- * mxefi_wr_alloc() - Allocate a request.
- * @peer: peer
- *
- * Return: the request, or NULL if memory is short.
- */
 struct mxefi_wr *mxefi_wr_alloc(struct mxefi_peer *peer);
-
-/**
- * mxefi_wr_alloc_answer() - Allocate a request that a peer waits for.
- * @peer: peer
- *
- * Operations of the program may have taken all requests but those that are
- * reserved for answers.
- *
- * Return: the request, or NULL if these are in use, too.
- */
 struct mxefi_wr *mxefi_wr_alloc_answer(struct mxefi_peer *peer);
-
-/**
- * mxefi_wr_free() - Free a request that is not in flight.
- * @wr: request
- */
 void mxefi_wr_free(struct mxefi_wr *wr);
-
-/**
- * mxefi_wr_free_list() - Free the requests of an operation.
- * @wr: the first, linked by next, or NULL. None is in flight.
- */
 void mxefi_wr_free_list(struct mxefi_wr *wr);
-
-/**
- * mxefi_wr_add() - Add local memory to a request.
- * @wr: request
- * @buf: local memory
- * @len: its length in bytes
- * @desc: descriptor of its memory region, or NULL
- * @access: access that the request needs (IBV_ACCESS_*)
- *
- * Return: 0, or a negative error of libfabric.
- */
 int mxefi_wr_add(struct mxefi_wr *wr, void *buf, size_t len, void *desc,
 		 int access);
-
-/**
- * mxefi_wr_set_send() - Make a SEND of a header and the bytes after it.
- * @wr: request
- * @msg: header
- * @len: number of bytes, which the caller copies to the buffer
- */
 void mxefi_wr_set_send(struct mxefi_wr *wr, const struct mxefi_msg *msg,
 		       size_t len);
-
-/**
- * mxefi_wr_set_conn() - Name the connection of a message over DC.
- * @wr: SEND
- * @token: token of the peer
- * @qpn: number of the connection of the peer
- */
 void mxefi_wr_set_conn(struct mxefi_wr *wr, uint64_t token, uint32_t qpn);
-
-/**
- * mxefi_wr_alloc_send() - Make a SEND of a header and the bytes after it.
- * @peer: peer
- * @msg: header
- * @len: number of bytes, which the caller copies to the buffer
- *
- * Return: the request, or NULL if memory is short.
- */
 struct mxefi_wr *mxefi_wr_alloc_send(struct mxefi_peer *peer,
 				     const struct mxefi_msg *msg, size_t len);
-
-/**
- * mxefi_wr_flush() - Complete all posted requests as the device would.
- * @ep: endpoint
- * @status: status of the completions
- */
 void mxefi_wr_flush(struct mxefi_ep *ep, enum ibv_wc_status status);
-
-/**
- * mxefi_wr_free_all() - Free the memory of all requests of an endpoint.
- * @ep: endpoint, which is closing and has no queue pairs
- *
- * Requests that the device has not completed end with FI_ECANCELED.
- */
 void mxefi_wr_free_all(struct mxefi_ep *ep);
 
 #endif /* MXEFI_WR_H */

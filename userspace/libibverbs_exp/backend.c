@@ -57,6 +57,12 @@ static void set_backend(const struct ibv_context *context,
 	pthread_mutex_unlock(&contexts.lock);
 }
 
+/**
+ * exp_backend_adopt() - Choose the backend of a new context.
+ * @context: the context
+ *
+ * Return: the backend.
+ */
 const struct exp_backend *exp_backend_adopt(struct ibv_context *context)
 {
 	const struct exp_backend *backend = choose_backend(context);
@@ -67,6 +73,12 @@ const struct exp_backend *exp_backend_adopt(struct ibv_context *context)
 	return backend;
 }
 
+/**
+ * exp_backend_of() - Get the backend of a context.
+ * @context: the context
+ *
+ * Return: the backend, which stays the same until the context is closed.
+ */
 const struct exp_backend *exp_backend_of(struct ibv_context *context)
 {
 	const struct exp_context *entry = exp_table_find(&contexts, context);
@@ -77,9 +89,15 @@ const struct exp_backend *exp_backend_of(struct ibv_context *context)
 	return backend ? backend : exp_backend_adopt(context);
 }
 
-/*
+/**
+ * exp_close_device() - Implement ibv_close_device().
+ * @context: the context
+ * @std: ibv_close_device() of libibverbs
+ *
  * Clears the entry before the context is closed, because its address may be
  * reused immediately.
+ *
+ * Return: as ibv_close_device().
  */
 int exp_close_device(struct ibv_context *context,
 		     int (*std)(struct ibv_context *context))
@@ -88,6 +106,15 @@ int exp_close_device(struct ibv_context *context,
 	return std(context);
 }
 
+/**
+ * exp_backend_query_std() - Query the capabilities of a device whose standard
+ * attributes are known.
+ * @context: context of the device
+ * @std: attributes from ibv_query_device()
+ * @caps: filled in
+ *
+ * Return: 0 or a positive errno.
+ */
 int exp_backend_query_std(struct ibv_context *context,
 			  const struct ibv_device_attr *std,
 			  struct exp_caps *caps)
@@ -99,6 +126,13 @@ int exp_backend_query_std(struct ibv_context *context,
 	return exp_backend_of(context)->query(context, caps);
 }
 
+/**
+ * exp_backend_query() - Query the capabilities of a device.
+ * @context: context of the device
+ * @caps: filled in
+ *
+ * Return: 0 or a positive errno.
+ */
 int exp_backend_query(struct ibv_context *context, struct exp_caps *caps)
 {
 	struct ibv_device_attr std;

@@ -168,50 +168,11 @@ struct exp_backend {
 	void (*reset)(const struct exp_qp *entry);
 };
 
-/**
- * exp_backend_of() - Get the backend of a context.
- * @context: the context
- *
- * Return: the backend, which stays the same until the context is closed.
- */
 const struct exp_backend *exp_backend_of(struct ibv_context *context);
-
-/**
- * exp_backend_adopt() - Choose the backend of a new context.
- * @context: the context
- *
- * Return: the backend.
- */
 const struct exp_backend *exp_backend_adopt(struct ibv_context *context);
-
-/**
- * exp_close_device() - Implement ibv_close_device().
- * @context: the context
- * @std: ibv_close_device() of libibverbs
- *
- * Return: as ibv_close_device().
- */
 int exp_close_device(struct ibv_context *context,
 		     int (*std)(struct ibv_context *context));
-
-/**
- * exp_backend_query() - Query the capabilities of a device.
- * @context: context of the device
- * @caps: filled in
- *
- * Return: 0 or a positive errno.
- */
 int exp_backend_query(struct ibv_context *context, struct exp_caps *caps);
-
-/**
- * exp_backend_query_std() - Query the capabilities of a device whose standard
- * attributes are known.
- * @context: context of the device
- * @std: attributes from ibv_query_device()
- * @caps: filled in
- *
- * Return: 0 or a positive errno.
- */
 int exp_backend_query_std(struct ibv_context *context,
 			  const struct ibv_device_attr *std,
 			  struct exp_caps *caps);

@@ -240,17 +240,34 @@ static bool is_full(const struct exp_mlx5_sq *sq)
 	return sq->tail - sq->head >= sq->max_post;
 }
 
+/**
+ * exp_mlx5_sq_signals_all() - Check if all requests of a QP are signaled.
+ * @sq: the send queue
+ *
+ * Return: true if the QP was created with sq_sig_all.
+ */
 bool exp_mlx5_sq_signals_all(const struct exp_mlx5_sq *sq)
 {
 	return sq->signals_all;
 }
 
+/**
+ * exp_mlx5_sq_begin() - Implement batch_begin() of struct exp_backend.
+ * @sq: the send queue
+ */
 void exp_mlx5_sq_begin(struct exp_mlx5_sq *sq)
 {
 	pthread_mutex_lock(&sq->lock);
 	sq->open = sq->tail;
 }
 
+/**
+ * exp_mlx5_sq_add() - Implement batch_add() of struct exp_backend.
+ * @sq: the send queue
+ * @wr: the request
+ *
+ * Return: 0 or a positive errno.
+ */
 int exp_mlx5_sq_add(struct exp_mlx5_sq *sq, const struct ibv_exp_send_wr *wr)
 {
 	struct mlx5_new new = {
@@ -301,6 +318,11 @@ static void note_no_writing(struct exp_mlx5_sq *sq, uint32_t n)
 	}
 }
 
+/**
+ * exp_mlx5_sq_end() - Implement batch_end() of struct exp_backend.
+ * @sq: the send queue
+ * @posted: true if the requests of the batch are to be posted
+ */
 void exp_mlx5_sq_end(struct exp_mlx5_sq *sq, bool posted)
 {
 	if (!posted) {
@@ -310,6 +332,10 @@ void exp_mlx5_sq_end(struct exp_mlx5_sq *sq, bool posted)
 	pthread_mutex_unlock(&sq->lock);
 }
 
+/**
+ * exp_mlx5_sq_reset() - Implement reset() of struct exp_backend.
+ * @sq: the send queue
+ */
 void exp_mlx5_sq_reset(struct exp_mlx5_sq *sq)
 {
 	pthread_mutex_lock(&sq->lock);
@@ -542,6 +568,13 @@ static uint32_t mlx5_read_byte_len(struct ibv_cq_ex *ex)
 	return cq_of_ex(ex)->polled.byte_len;
 }
 
+/**
+ * exp_mlx5_sq_adopt_cq_ex() - Correct the completions of an extended CQ, too.
+ * @cq: new extended CQ
+ * @wc_flags: IBV_WC_EX_WITH_* flags with which it was created
+ *
+ * Return: 0 or ENOMEM.
+ */
 int exp_mlx5_sq_adopt_cq_ex(struct ibv_cq_ex *ex, uint64_t wc_flags)
 {
 	struct mlx5_cq *cq = cq_get(ibv_cq_ex_to_cq(ex));
@@ -595,6 +628,10 @@ static struct mlx5_ctx *ctx_get(struct ibv_context *context)
 	return ctx;
 }
 
+/**
+ * exp_mlx5_sq_adopt() - Implement adopt() of struct exp_backend.
+ * @context: the context
+ */
 void exp_mlx5_sq_adopt(struct ibv_context *context)
 {
 	ctx_get(context);
@@ -629,6 +666,16 @@ static struct exp_mlx5_sq *sq_alloc(uint32_t max_post, bool swap)
 	return sq;
 }
 
+/**
+ * exp_mlx5_sq_create() - Begin to track the requests of a QP.
+ * @qp: the new QP
+ * @attr: attributes with which it was created
+ * @swap: true to convert results of 8 bytes to big-endian
+ *
+ * From now on its completions are corrected in ibv_poll_cq().
+ *
+ * Return: the send queue, or NULL with errno.
+ */
 struct exp_mlx5_sq *exp_mlx5_sq_create(struct ibv_qp *qp,
 				       const struct ibv_qp_init_attr_ex *attr,
 				       bool swap)
@@ -657,6 +704,10 @@ struct exp_mlx5_sq *exp_mlx5_sq_create(struct ibv_qp *qp,
 	return sq;
 }
 
+/**
+ * exp_mlx5_sq_destroy() - Undo exp_mlx5_sq_create().
+ * @sq: send queue, which is freed
+ */
 void exp_mlx5_sq_destroy(struct exp_mlx5_sq *sq)
 {
 	struct mlx5_cq *cq = sq->cq;

@@ -132,6 +132,18 @@ static void *put_dc_target(void *to, const struct mlx5_wqe_av *av,
 	return (char *)to + sizeof(seg);
 }
 
+/**
+ * exp_mlx5_wqe() - Write the WQE of a masked atomic.
+ * @wqe: room for EXP_MLX5_MAX_WQE bytes
+ * @qp_num: number of the QP
+ * @xrc: true if the QP is an XRC initiator
+ * @av: address of the DC target if the QP is a DC initiator, else NULL
+ * @signaled: true to request a completion
+ * @wr: request with an operand size of EXP_MLX5_SIZES and at most
+ *	EXP_MLX5_MAX_SGE SGEs, or EXP_MLX5_MAX_SGE_DC if @av is not NULL
+ *
+ * Return: length of the WQE in bytes.
+ */
 size_t exp_mlx5_wqe(void *wqe, uint32_t qp_num, bool xrc,
 		    const struct mlx5_wqe_av *av, bool signaled,
 		    const struct ibv_exp_send_wr *wr)

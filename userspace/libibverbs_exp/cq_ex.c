@@ -42,6 +42,13 @@ static struct ibv_cq_ex *
 (*std_create_cq_ex)(struct ibv_context *context,
 		    struct ibv_cq_init_attr_ex *attr);
 
+/**
+ * exp_cq_ex_of() - Get the extended CQ of a CQ.
+ * @cq: the CQ
+ * @wc_flags: filled in with the IBV_WC_EX_WITH_* flags of its creation, or 0
+ *
+ * Return: @cq, or NULL if it is not known to be extended.
+ */
 struct ibv_cq_ex *exp_cq_ex_of(struct ibv_cq *cq, uint64_t *wc_flags)
 {
 	const struct exp_cq *entry = exp_table_find(&cqs, cq);
@@ -78,7 +85,12 @@ static int add(const struct ibv_cq *cq, uint64_t wc_flags)
 	return err;
 }
 
-/* Without IBV_WC_EX_WITH_TM_INFO, completions have no tag to be read. */
+/**
+ * exp_cq_ex_set_tm() - Note that a CQ is that of a tag-matching SRQ.
+ * @cq: the CQ
+ *
+ * Without IBV_WC_EX_WITH_TM_INFO, completions have no tag to be read.
+ */
 void exp_cq_ex_set_tm(struct ibv_cq *cq)
 {
 	struct exp_cq *entry = exp_table_find(&cqs, cq);
@@ -88,9 +100,15 @@ void exp_cq_ex_set_tm(struct ibv_cq *cq)
 		__atomic_fetch_or(&entry->wc_flags, EXP_CQ_HAS_TM, __ATOMIC_RELEASE);
 }
 
-/*
+/**
+ * exp_destroy_cq() - Implement ibv_destroy_cq().
+ * @cq: any CQ
+ * @std: ibv_destroy_cq() of libibverbs
+ *
  * Clears the entry before the CQ is destroyed, because its address may be
  * reused immediately.
+ *
+ * Return: as ibv_destroy_cq().
  */
 int exp_destroy_cq(struct ibv_cq *cq, int (*std)(struct ibv_cq *cq))
 {
@@ -133,6 +151,10 @@ static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context,
 	return cq;
 }
 
+/**
+ * exp_cq_ex_hook() - Begin to track the extended CQs of a context.
+ * @context: the context, whose backend adopts the CQs
+ */
 void exp_cq_ex_hook(struct ibv_context *context)
 {
 	struct verbs_context *vctx = verbs_get_ctx_op(context, create_cq_ex);
@@ -148,6 +170,15 @@ void exp_cq_ex_hook(struct ibv_context *context)
 	pthread_mutex_unlock(&cqs.lock);
 }
 
+/**
+ * exp_open_device() - Implement ibv_open_device().
+ * @device: the device
+ * @std: ibv_open_device() of libibverbs
+ *
+ * Calls exp_cq_ex_hook() and exp_backend_adopt().
+ *
+ * Return: the context, or NULL with errno.
+ */
 struct ibv_context *
 exp_open_device(struct ibv_device *device,
 		struct ibv_context *(*std)(struct ibv_device *device))

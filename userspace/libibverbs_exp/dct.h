@@ -28,25 +28,10 @@ static inline int exp_check_dc(const char *call, struct ibv_context *context,
 	return ENOSYS;
 }
 
-/**
- * exp_dct_get_event() - Implement ibv_get_async_event().
- * @context: as for ibv_get_async_event()
- * @event: as for ibv_get_async_event(); has a type IBV_EXP_EVENT_DCT_* and the
- *	target if it is an access or request error, or a key violation, of one
- * @std: ibv_get_async_event() of libibverbs
- *
- * Return: as ibv_get_async_event().
- */
 int exp_dct_get_event(struct ibv_context *context,
 		      struct ibv_async_event *event,
 		      int (*std)(struct ibv_context *context,
 				 struct ibv_async_event *event));
-
-/**
- * exp_dct_ack_event() - Implement ibv_ack_async_event().
- * @event: event of exp_dct_get_event()
- * @std: ibv_ack_async_event() of libibverbs
- */
 void exp_dct_ack_event(struct ibv_async_event *event,
 		       void (*std)(struct ibv_async_event *event));
 

@@ -23,6 +23,12 @@ static struct exp_dm *dm_of(struct ibv_exp_dm *dm)
 	return (struct exp_dm *)dm;
 }
 
+/**
+ * exp_dm_std() - Get the standard object of device memory.
+ * @dm: device memory of ibv_exp_alloc_dm()
+ *
+ * Return: the standard object.
+ */
 struct ibv_dm *exp_dm_std(struct ibv_exp_dm *dm)
 {
 	return dm_of(dm)->std;

@@ -37,11 +37,23 @@ EXP_FORK_HOLD(cqs, cqs.lock)
 
 /* ---- table --------------------------------------------------------------- */
 
+/**
+ * emu_cq_of() - Find the entry of a CQ that is not being destroyed.
+ * @cq: the CQ
+ *
+ * Return: the entry, or NULL.
+ */
 struct emu_cq *emu_cq_of(const struct ibv_cq *ibcq)
 {
 	return exp_table_find(&cqs, ibcq);
 }
 
+/**
+ * emu_cq_lock() - Find the entry of any CQ, and lock it.
+ * @cq: the CQ
+ *
+ * Return: the entry, or NULL if the CQ has none.
+ */
 struct emu_cq *emu_cq_lock(const struct ibv_cq *ibcq)
 {
 	struct emu_cq *cq = emu_cq_of(ibcq);
@@ -113,6 +125,15 @@ static void forget(struct emu_cq *cq)
 	__atomic_store_n(&cq->busy, 0, __ATOMIC_SEQ_CST);
 }
 
+/**
+ * emu_cq_get() - Get the entry of a CQ, or create it.
+ * @device: the device
+ * @cq: the CQ
+ * @is_new: true if @cq was created just now, so that the state of an earlier CQ
+ *	at its address is dropped
+ *
+ * Return: the entry, or NULL with errno.
+ */
 struct emu_cq *emu_cq_get(const struct emu_device *device, struct ibv_cq *ibcq,
 			  bool is_new)
 {
@@ -137,6 +158,11 @@ struct emu_cq *emu_cq_get(const struct emu_device *device, struct ibv_cq *ibcq,
 	return cq;
 }
 
+/**
+ * emu_cq_in_use() - Check if the process has ever had an emulated QP.
+ *
+ * Return: true if it had.
+ */
 bool emu_cq_in_use(void)
 {
 	return __atomic_load_n(&next_tag, __ATOMIC_RELAXED);
@@ -205,9 +231,18 @@ static void make_room(struct emu_cq *cq)
 	cq->resized_cqe = cq->cq->cqe;
 }
 
-/*
+/**
+ * emu_cq_attach() - Attach a new send queue to its CQ.
+ * @qp: the send queue
+ *
+ * Enlarges the CQ if it has no room for the completions that this library hides
+ * from the program. If the device cannot do that, the program must provide the
+ * room.
+ *
  * Resizes the CQ with the lock of the CQ held, because libibverbs does not
  * exclude polling meanwhile on all devices.
+ *
+ * Return: 0 or a positive errno.
  */
 int emu_cq_attach(struct emu_qp *qp)
 {
@@ -225,6 +260,10 @@ int emu_cq_attach(struct emu_qp *qp)
 	return 0;
 }
 
+/**
+ * emu_cq_detach() - Undo emu_cq_attach().
+ * @qp: the send queue
+ */
 void emu_cq_detach(struct emu_qp *qp)
 {
 	struct emu_cq *cq = qp->cq;
@@ -390,6 +429,15 @@ static int drain(struct emu_cq *cq, uint32_t want)
 	return 0;
 }
 
+/**
+ * emu_cq_poll() - Implement ibv_poll_cq().
+ * @cq: any CQ
+ * @num: as for ibv_poll_cq()
+ * @wc: as for ibv_poll_cq()
+ * @n: set to the return value of ibv_poll_cq()
+ *
+ * Return: false if @cq has no entry. Nothing was done then.
+ */
 bool emu_cq_poll(struct ibv_cq *ibcq, int num, struct ibv_wc *wc, int *n)
 {
 	struct emu_cq *cq = emu_cq_lock(ibcq);
@@ -407,6 +455,12 @@ bool emu_cq_poll(struct ibv_cq *ibcq, int num, struct ibv_wc *wc, int *n)
 	return true;
 }
 
+/**
+ * emu_cq_next() - Move the next completion for the program to @cq->polled.
+ * @cq: an extended CQ, whose lock is held
+ *
+ * Return: 0, ENOENT if there is none, or another positive errno.
+ */
 int emu_cq_next(struct emu_cq *cq)
 {
 	int ret = 0;
@@ -421,6 +475,14 @@ int emu_cq_next(struct emu_cq *cq)
 	return 0;
 }
 
+/**
+ * emu_cq_notify() - Implement ibv_req_notify_cq().
+ * @cq: any CQ
+ * @solicited_only: as for ibv_req_notify_cq()
+ * @ret: set to the return value of ibv_req_notify_cq()
+ *
+ * Return: false if @cq has no entry. Nothing was done then.
+ */
 bool emu_cq_notify(struct ibv_cq *ibcq, int solicited_only, int *ret)
 {
 	struct emu_cq *cq = emu_cq_lock(ibcq);
@@ -478,11 +540,20 @@ static bool visit_busy(void (*call)(struct emu_cq *cq))
 	return any;
 }
 
+/**
+ * emu_cq_any_busy() - Check if the thread has anything to do.
+ *
+ * Return: true if a CQ of this process has a busy QP.
+ */
 bool emu_cq_any_busy(void)
 {
 	return visit_busy(NULL);
 }
 
+/**
+ * emu_cq_tick() - Poll the device for all busy CQs that the program has not
+ * polled since the last call.
+ */
 void emu_cq_tick(void)
 {
 	visit_busy(tick);
@@ -490,7 +561,11 @@ void emu_cq_tick(void)
 
 /* ---- destruction --------------------------------------------------------- */
 
-/*
+/**
+ * emu_destroy_cq() - Implement ibv_destroy_cq().
+ * @cq: any CQ
+ * @std: function that destroys it
+ *
  * While the CQ is dying, the program may still poll it, because the call may
  * fail, or wait until the program has acknowledged the events of the CQ. The
  * thread does not use it. Its address may be reused before std() returns, for
@@ -498,6 +573,8 @@ void emu_cq_tick(void)
  *
  * If the call is interposed and the operation is replaced, too, this runs
  * within itself.
+ *
+ * Return: as ibv_destroy_cq().
  */
 int emu_destroy_cq(struct ibv_cq *ibcq, int (*std)(struct ibv_cq *cq))
 {

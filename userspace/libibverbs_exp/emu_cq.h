@@ -103,108 +103,18 @@ static inline void emu_cq_rearm(struct emu_cq *cq)
 		cq->device->req_notify_cq(cq->cq, cq->armed - 1);
 }
 
-/**
- * emu_cq_get() - Get the entry of a CQ, or create it.
- * @device: the device
- * @cq: the CQ
- * @is_new: true if @cq was created just now, so that the state of an earlier CQ
- *	at its address is dropped
- *
- * Return: the entry, or NULL with errno.
- */
 struct emu_cq *emu_cq_get(const struct emu_device *device, struct ibv_cq *cq,
 			  bool is_new);
-
-/**
- * emu_cq_in_use() - Check if the process has ever had an emulated QP.
- *
- * Return: true if it had.
- */
 bool emu_cq_in_use(void);
-
-/**
- * emu_cq_attach() - Attach a new send queue to its CQ.
- * @qp: the send queue
- *
- * Enlarges the CQ if it has no room for the completions that this library hides
- * from the program. If the device cannot do that, the program must provide the
- * room.
- *
- * Return: 0 or a positive errno.
- */
 int emu_cq_attach(struct emu_qp *qp);
-
-/**
- * emu_cq_detach() - Undo emu_cq_attach().
- * @qp: the send queue
- */
 void emu_cq_detach(struct emu_qp *qp);
-
-/**
- * emu_cq_of() - Find the entry of a CQ that is not being destroyed.
- * @cq: the CQ
- *
- * Return: the entry, or NULL.
- */
 struct emu_cq *emu_cq_of(const struct ibv_cq *cq);
-
-/**
- * emu_cq_lock() - Find the entry of any CQ, and lock it.
- * @cq: the CQ
- *
- * Return: the entry, or NULL if the CQ has none.
- */
 struct emu_cq *emu_cq_lock(const struct ibv_cq *cq);
-
-/**
- * emu_cq_next() - Move the next completion for the program to @cq->polled.
- * @cq: an extended CQ, whose lock is held
- *
- * Return: 0, ENOENT if there is none, or another positive errno.
- */
 int emu_cq_next(struct emu_cq *cq);
-
-/**
- * emu_cq_poll() - Implement ibv_poll_cq().
- * @cq: any CQ
- * @num: as for ibv_poll_cq()
- * @wc: as for ibv_poll_cq()
- * @n: set to the return value of ibv_poll_cq()
- *
- * Return: false if @cq has no entry. Nothing was done then.
- */
 bool emu_cq_poll(struct ibv_cq *cq, int num, struct ibv_wc *wc, int *n);
-
-/**
- * emu_cq_notify() - Implement ibv_req_notify_cq().
- * @cq: any CQ
- * @solicited_only: as for ibv_req_notify_cq()
- * @ret: set to the return value of ibv_req_notify_cq()
- *
- * Return: false if @cq has no entry. Nothing was done then.
- */
 bool emu_cq_notify(struct ibv_cq *cq, int solicited_only, int *ret);
-
-/**
- * emu_destroy_cq() - Implement ibv_destroy_cq().
- * @cq: any CQ
- * @std: function that destroys it
- *
- * Return: as ibv_destroy_cq().
- */
 int emu_destroy_cq(struct ibv_cq *cq, int (*std)(struct ibv_cq *cq));
-
-/**
- * emu_cq_any_busy() - Check if the thread has anything to do.
- *
- * Return: true if a CQ of this process has a busy QP.
- */
 bool emu_cq_any_busy(void);
-
-/**
- * emu_cq_tick() - Poll the device for all busy CQs that the program has not
- * polled since the last call.
- */
 void emu_cq_tick(void);
 
 #endif /* EXP_EMU_CQ_H */

@@ -152,6 +152,15 @@ static void take_over(struct ibv_cq_ex *ex)
 	ex->read_tm_info = read_tm_info;
 }
 
+/**
+ * emu_cq_ex_adopt() - Replace the functions of a new extended CQ.
+ * @cq: the CQ
+ * @wc_flags: IBV_WC_EX_WITH_* flags with which it was created
+ *
+ * The lock of the CQ is held from ibv_start_poll() to ibv_end_poll().
+ *
+ * Return: 0 or a positive errno.
+ */
 int emu_cq_ex_adopt(struct ibv_cq_ex *ex, uint64_t wc_flags)
 {
 	const struct emu_device *device = emu_hook(ex->context);

@@ -191,6 +191,13 @@ static bool take_over(struct emu_device *device, struct ibv_context *context)
 	return true;
 }
 
+/**
+ * emu_hook() - Replace the operations of a context, unless that is done.
+ * @context: the context
+ *
+ * Return: its original operations, or NULL with errno: ENOTSUP if this library
+ * would not learn that a QP is destroyed.
+ */
 const struct emu_device *emu_hook(struct ibv_context *context)
 {
 	struct emu_device *device;

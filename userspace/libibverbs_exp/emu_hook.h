@@ -6,13 +6,6 @@
 struct emu_device;
 struct ibv_context;
 
-/**
- * emu_hook() - Replace the operations of a context, unless that is done.
- * @context: the context
- *
- * Return: its original operations, or NULL with errno: ENOTSUP if this library
- * would not learn that a QP is destroyed.
- */
 const struct emu_device *emu_hook(struct ibv_context *context);
 
 #endif /* EXP_EMU_HOOK_H */

@@ -112,6 +112,12 @@ static int start(void)
 	return err;
 }
 
+/**
+ * emu_progress_start() - Start the thread of the process, unless it runs.
+ * @ops: callbacks
+ *
+ * Return: 0 or a positive errno.
+ */
 int emu_progress_start(const struct emu_progress_ops *ops)
 {
 	int err;
@@ -123,6 +129,11 @@ int emu_progress_start(const struct emu_progress_ops *ops)
 	return err;
 }
 
+/**
+ * emu_progress_kick() - Wake the thread after is_busy() has become true.
+ *
+ * Starts it in a forked child. If that fails, only polling continues requests.
+ */
 void emu_progress_kick(void)
 {
 	if (__atomic_load_n(&state, __ATOMIC_SEQ_CST) == EMU_THREAD_RUNNING)
@@ -133,6 +144,11 @@ void emu_progress_kick(void)
 	pthread_mutex_unlock(&lock);
 }
 
+/**
+ * emu_progress_process() - Get the number of this process.
+ *
+ * Return: a number that fork() increments in the child, never 0.
+ */
 uint32_t emu_progress_process(void)
 {
 	return process;

@@ -146,6 +146,12 @@ static uint64_t first_guess(const struct emu_qp *qp, const struct emu_wr *wr)
 /* Regions that were deregistered; wraps. */
 static unsigned int deregs;
 
+/**
+ * emu_qp_forget_buffers() - Check the buffers of all QPs again.
+ *
+ * To be called after a region was deregistered: its lkey is no longer valid,
+ * and may be that of another region later.
+ */
 void emu_qp_forget_buffers(void)
 {
 	__atomic_add_fetch(&deregs, 1, __ATOMIC_SEQ_CST);
@@ -242,6 +248,11 @@ static void put_result(const struct emu_qp *qp, const struct emu_wr *wr,
 
 /* ---- posting to the device ---------------------------------------------- */
 
+/**
+ * emu_qp_set_busy() - Note whether a request of the QP is in the loop.
+ * @qp: the send queue, locked, or paused with the lock of its CQ held
+ * @busy: true if one is: the thread continues it
+ */
 void emu_qp_set_busy(struct emu_qp *qp, bool busy)
 {
 	if (qp->busy == busy)
@@ -466,6 +477,11 @@ static void keep(struct emu_qp *qp, const struct ibv_wc *wc)
 		qp->late_ex = qp->cq->now;
 }
 
+/**
+ * emu_qp_completion() - Process a completion of the device.
+ * @qp: send queue, the lock of whose CQ is held
+ * @wc: the completion, with a wr_id of @qp
+ */
 void emu_qp_completion(struct emu_qp *qp, const struct ibv_wc *wc)
 {
 	uint64_t seq;
@@ -484,6 +500,10 @@ void emu_qp_completion(struct emu_qp *qp, const struct ibv_wc *wc)
 
 /* ---- destruction and reset by the program -------------------------------- */
 
+/**
+ * emu_qp_pause() - Stop using the QP before it is destroyed or reset.
+ * @qp: the send queue, which may be paused already
+ */
 void emu_qp_pause(struct emu_qp *qp)
 {
 	pthread_mutex_lock(&qp->lock);
@@ -491,7 +511,10 @@ void emu_qp_pause(struct emu_qp *qp)
 	pthread_mutex_unlock(&qp->lock);
 }
 
-/*
+/**
+ * emu_qp_resume() - Use the QP again after that has failed.
+ * @qp: the send queue
+ *
  * The ring of the CQ has room, because that was made for all requests of the QP
  * before a completion was kept, and none of them has used it since.
  */
@@ -513,6 +536,10 @@ void emu_qp_resume(struct emu_qp *qp)
 	pthread_mutex_unlock(&cq->lock);
 }
 
+/**
+ * emu_qp_reset() - Drop all requests after the QP was reset, and resume.
+ * @qp: the send queue
+ */
 void emu_qp_reset(struct emu_qp *qp)
 {
 	pthread_mutex_lock(&qp->lock);
@@ -573,11 +600,24 @@ static bool is_short(const struct ibv_send_wr *wr, uint32_t size)
 	return length < size;
 }
 
+/**
+ * emu_qp_post_begin() - Begin to post a list of requests.
+ * @qp: the send queue, which is locked until emu_qp_post_end()
+ */
 void emu_qp_post_begin(struct emu_qp *qp)
 {
 	pthread_mutex_lock(&qp->lock);
 }
 
+/**
+ * emu_qp_post_add() - Add a request to the list.
+ * @qp: the send queue
+ * @std: the request; for a masked atomic, without opcode and operands
+ * @masked: operands of a masked atomic, or NULL
+ * @wr: the request as the program passed it, of any type
+ *
+ * Return: 0, EINVAL, or ENOMEM if the send queue is full.
+ */
 int emu_qp_post_add(struct emu_qp *qp, const struct ibv_send_wr *std,
 		    const struct emu_masked *masked, void *program_wr)
 {
@@ -623,6 +663,15 @@ int emu_qp_post_add(struct emu_qp *qp, const struct ibv_send_wr *std,
 	return 0;
 }
 
+/**
+ * emu_qp_post_end() - Post the added requests.
+ * @qp: the send queue
+ * @wr: request that the caller did not add because of *@err, or NULL
+ * @err: 0 or the errno of @wr; set to the errno of the device if that refuses
+ *	one of the requests
+ *
+ * Return: the first request that was not posted, or NULL.
+ */
 void *emu_qp_post_end(struct emu_qp *qp, void *wr, int *err)
 {
 	int ret = push(qp);
@@ -678,6 +727,10 @@ static int alloc_result(struct emu_qp *qp)
 	return 0;
 }
 
+/**
+ * emu_qp_free() - Free the send queue of an emulated QP.
+ * @qp: the send queue, not attached
+ */
 void emu_qp_free(struct emu_qp *qp)
 {
 	if (qp->mr)
@@ -690,6 +743,18 @@ void emu_qp_free(struct emu_qp *qp)
 	free(qp);
 }
 
+/**
+ * emu_qp_new() - Create the send queue of an emulated QP.
+ * @device: the device
+ * @qp: its new QP
+ * @cap: capabilities of @qp, as the provider returned them
+ * @sig_all: true if @qp was created with sq_sig_all
+ * @be_reply: true if results are big-endian
+ *
+ * The caller passes it to emu_cq_attach() next.
+ *
+ * Return: the send queue, or NULL with errno.
+ */
 struct emu_qp *emu_qp_new(const struct emu_device *device, struct ibv_qp *qp,
 			  const struct ibv_qp_cap *cap, bool sig_all,
 			  bool be_reply)

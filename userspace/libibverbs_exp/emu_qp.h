@@ -81,95 +81,19 @@ struct emu_qp {
 #define EMU_SEQ_BITS 18
 #define EMU_SEQ_MASK ((1ull << EMU_SEQ_BITS) - 1)
 
-/**
- * emu_qp_new() - Create the send queue of an emulated QP.
- * @device: the device
- * @qp: its new QP
- * @cap: capabilities of @qp, as the provider returned them
- * @sig_all: true if @qp was created with sq_sig_all
- * @be_reply: true if results are big-endian
- *
- * The caller passes it to emu_cq_attach() next.
- *
- * Return: the send queue, or NULL with errno.
- */
 struct emu_qp *emu_qp_new(const struct emu_device *device, struct ibv_qp *qp,
 			  const struct ibv_qp_cap *cap, bool sig_all,
 			  bool be_reply);
-
-/**
- * emu_qp_free() - Free the send queue of an emulated QP.
- * @qp: the send queue, not attached
- */
 void emu_qp_free(struct emu_qp *qp);
-
-/**
- * emu_qp_set_busy() - Note whether a request of the QP is in the loop.
- * @qp: the send queue, locked, or paused with the lock of its CQ held
- * @busy: true if one is: the thread continues it
- */
 void emu_qp_set_busy(struct emu_qp *qp, bool busy);
-
-/**
- * emu_qp_pause() - Stop using the QP before it is destroyed or reset.
- * @qp: the send queue, which may be paused already
- */
 void emu_qp_pause(struct emu_qp *qp);
-
-/**
- * emu_qp_resume() - Use the QP again after that has failed.
- * @qp: the send queue
- */
 void emu_qp_resume(struct emu_qp *qp);
-
-/**
- * emu_qp_reset() - Drop all requests after the QP was reset, and resume.
- * @qp: the send queue
- */
 void emu_qp_reset(struct emu_qp *qp);
-
-/**
- * emu_qp_forget_buffers() - Check the buffers of all QPs again.
- *
- * To be called after a region was deregistered: its lkey is no longer valid,
- * and may be that of another region later.
- */
 void emu_qp_forget_buffers(void);
-
-/**
- * emu_qp_post_begin() - Begin to post a list of requests.
- * @qp: the send queue, which is locked until emu_qp_post_end()
- */
 void emu_qp_post_begin(struct emu_qp *qp);
-
-/**
- * emu_qp_post_add() - Add a request to the list.
- * @qp: the send queue
- * @std: the request; for a masked atomic, without opcode and operands
- * @masked: operands of a masked atomic, or NULL
- * @wr: the request as the program passed it, of any type
- *
- * Return: 0, EINVAL, or ENOMEM if the send queue is full.
- */
 int emu_qp_post_add(struct emu_qp *qp, const struct ibv_send_wr *std,
 		    const struct emu_masked *masked, void *wr);
-
-/**
- * emu_qp_post_end() - Post the added requests.
- * @qp: the send queue
- * @wr: request that the caller did not add because of *@err, or NULL
- * @err: 0 or the errno of @wr; set to the errno of the device if that refuses
- *	one of the requests
- *
- * Return: the first request that was not posted, or NULL.
- */
 void *emu_qp_post_end(struct emu_qp *qp, void *wr, int *err);
-
-/**
- * emu_qp_completion() - Process a completion of the device.
- * @qp: send queue, the lock of whose CQ is held
- * @wc: the completion, with a wr_id of @qp
- */
 void emu_qp_completion(struct emu_qp *qp, const struct ibv_wc *wc);
 
 #endif /* EXP_EMU_QP_H */

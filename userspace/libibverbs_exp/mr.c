@@ -84,9 +84,15 @@ static struct exp_alloc *alloc_take(const struct ibv_mr *mr)
 	return alloc;
 }
 
-/*
+/**
+ * exp_dereg_mr() - Implement ibv_dereg_mr().
+ * @mr: any region; the memory is freed if ibv_exp_reg_mr() has allocated it
+ * @std: ibv_dereg_mr() of libibverbs
+ *
  * Removes the memory from the list before the region is deregistered, because
  * the address of mr may be reused immediately.
+ *
+ * Return: as ibv_dereg_mr().
  */
 int exp_dereg_mr(struct ibv_mr *mr, int (*std)(struct ibv_mr *mr))
 {

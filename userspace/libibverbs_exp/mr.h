@@ -5,13 +5,6 @@
 
 struct ibv_mr;
 
-/**
- * exp_dereg_mr() - Implement ibv_dereg_mr().
- * @mr: any region; the memory is freed if ibv_exp_reg_mr() has allocated it
- * @std: ibv_dereg_mr() of libibverbs
- *
- * Return: as ibv_dereg_mr().
- */
 int exp_dereg_mr(struct ibv_mr *mr, int (*std)(struct ibv_mr *mr));
 
 #endif /* EXP_MR_H */

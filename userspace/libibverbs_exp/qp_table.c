@@ -33,6 +33,13 @@ static bool is_of(const struct exp_qp *entry, struct ibv_qp *qp)
 	       ibv_qp_to_qp_ex(qp) == entry->qpx;
 }
 
+/**
+ * exp_qp_find() - Find the entry of a QP.
+ * @qp: any QP
+ *
+ * Return: the entry, or NULL if ibv_exp_create_qp() did not create @qp for
+ * masked atomics or as a DC initiator.
+ */
 const struct exp_qp *exp_qp_find(struct ibv_qp *qp)
 {
 	const struct exp_qp *entry = exp_table_find(&qps, qp);
@@ -49,6 +56,10 @@ static void entry_release(struct exp_qp *entry)
 		backend->release(entry);
 }
 
+/**
+ * exp_qp_forget() - Release the entry of an earlier QP at the same address.
+ * @qp: new QP
+ */
 void exp_qp_forget(const struct ibv_qp *qp)
 {
 	struct exp_qp *entry = exp_table_find(&qps, qp);
@@ -57,6 +68,11 @@ void exp_qp_forget(const struct ibv_qp *qp)
 		entry_release(entry);
 }
 
+/**
+ * exp_qp_add() - Add the entry of a new QP.
+ * @qp: the QP
+ * @new: its entry, of which the table takes ownership
+ */
 void exp_qp_add(struct ibv_qp *qp, struct exp_qp *new)
 {
 	struct exp_qp *old;
@@ -110,6 +126,15 @@ static void entry_resume(const struct exp_qp *entry)
 		entry->backend->resume(entry);
 }
 
+/**
+ * exp_modify_qp() - Implement ibv_modify_qp().
+ * @qp: any QP
+ * @attr: as for ibv_modify_qp()
+ * @mask: as for ibv_modify_qp()
+ * @std: ibv_modify_qp() of libibverbs, or of the provider
+ *
+ * Return: as ibv_modify_qp().
+ */
 int exp_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 		  int (*std)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 			     int mask))
@@ -130,9 +155,15 @@ int exp_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 	return ret;
 }
 
-/*
+/**
+ * exp_destroy_qp() - Implement ibv_destroy_qp().
+ * @qp: any QP
+ * @std: ibv_destroy_qp() of libibverbs, or of the provider
+ *
  * Clears the entry before the QP is destroyed, because its address may be
  * reused immediately.
+ *
+ * Return: as ibv_destroy_qp().
  */
 int exp_destroy_qp(struct ibv_qp *qp, int (*std)(struct ibv_qp *qp))
 {

@@ -56,48 +56,12 @@ struct exp_qp {
 	struct exp_mlx5_sq *mlx5_sq;	/* of backend_mlx5.c, owned */
 };
 
-/**
- * exp_qp_find() - Find the entry of a QP.
- * @qp: any QP
- *
- * Return: the entry, or NULL if ibv_exp_create_qp() did not create @qp for
- * masked atomics or as a DC initiator.
- */
 const struct exp_qp *exp_qp_find(struct ibv_qp *qp);
-
-/**
- * exp_qp_add() - Add the entry of a new QP.
- * @qp: the QP
- * @new: its entry, of which the table takes ownership
- */
 void exp_qp_add(struct ibv_qp *qp, struct exp_qp *new);
-
-/**
- * exp_qp_forget() - Release the entry of an earlier QP at the same address.
- * @qp: new QP
- */
 void exp_qp_forget(const struct ibv_qp *qp);
-
-/**
- * exp_modify_qp() - Implement ibv_modify_qp().
- * @qp: any QP
- * @attr: as for ibv_modify_qp()
- * @mask: as for ibv_modify_qp()
- * @std: ibv_modify_qp() of libibverbs, or of the provider
- *
- * Return: as ibv_modify_qp().
- */
 int exp_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 		  int (*std)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 			     int mask));
-
-/**
- * exp_destroy_qp() - Implement ibv_destroy_qp().
- * @qp: any QP
- * @std: ibv_destroy_qp() of libibverbs, or of the provider
- *
- * Return: as ibv_destroy_qp().
- */
 int exp_destroy_qp(struct ibv_qp *qp, int (*std)(struct ibv_qp *qp));
 
 #endif /* EXP_QP_TABLE_H */

@@ -68,31 +68,9 @@ static inline int exp_wr_check_no_data(const struct ibv_exp_send_wr *wr)
 	return exp_wr_is_inline(wr) || wr->num_sge ? EINVAL : 0;
 }
 
-/**
- * exp_access_to_std() - Translate access flags to the standard verbs.
- * @exp: IBV_EXP_ACCESS_* and IBV_ACCESS_* flags
- * @std: set to the standard flags
- *
- * Return: 0, or ENOSYS if a flag has no equivalent in the standard verbs.
- */
 int exp_access_to_std(uint64_t exp, int *std);
-
-/**
- * exp_bind_to_std() - Translate what a window is bound to.
- * @exp: region, range and access flags
- * @std: filled in
- *
- * Return: 0, or an error of exp_access_to_std().
- */
 int exp_bind_to_std(const struct ibv_exp_mw_bind_info *exp,
 		    struct ibv_mw_bind_info *std);
-
-/**
- * exp_wr_check_bind() - Check a request of opcode IBV_EXP_WR_BIND_MW.
- * @wr: the request
- *
- * Return: 0, EINVAL if it has SGEs, or an error of exp_access_to_std().
- */
 int exp_wr_check_bind(const struct ibv_exp_send_wr *wr);
 
 /**
@@ -161,16 +139,6 @@ static inline int exp_wr_check(const struct exp_qp *entry,
 	}
 }
 
-/**
- * exp_wr_to_std() - Translate a request to the standard verbs.
- * @qp: QP for the request
- * @std: filled in
- * @wr: the request, not a masked atomic
- *
- * A NOP becomes an RDMA WRITE of length 0.
- *
- * Return: 0, EINVAL, or an error of exp_access_to_std().
- */
 int exp_wr_to_std(const struct ibv_qp *qp, struct ibv_send_wr *std,
 		  const struct ibv_exp_send_wr *wr);
 

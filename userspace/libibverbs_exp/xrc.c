@@ -157,7 +157,15 @@ static bool srq_ack(struct ibv_srq *srq)
 	return active;
 }
 
-/* ibv_destroy_srq() waits until events_completed has all events. */
+/**
+ * exp_destroy_srq() - Implement ibv_destroy_srq().
+ * @srq: any SRQ
+ * @std: ibv_destroy_srq() of libibverbs
+ *
+ * ibv_destroy_srq() waits until events_completed has all events.
+ *
+ * Return: as ibv_destroy_srq().
+ */
 int exp_destroy_srq(struct ibv_srq *srq, int (*std)(struct ibv_srq *srq))
 {
 	struct xrc_srq *entry = exp_table_find(&srqs, srq);
@@ -358,7 +366,16 @@ int ibv_unreg_xrc_rcv_qp(struct ibv_xrc_domain *xrc_domain, uint32_t xrc_qp_num)
 	return exp_err(ret);
 }
 
-/* IBV_QPT_XRC is a sender, which needs no domain today. */
+/**
+ * exp_create_qp() - Implement ibv_create_qp().
+ * @pd: as for ibv_create_qp()
+ * @attr: as for ibv_create_qp(); the type may be IBV_QPT_XRC
+ * @std: ibv_create_qp() of libibverbs
+ *
+ * IBV_QPT_XRC is a sender, which needs no domain today.
+ *
+ * Return: as ibv_create_qp().
+ */
 struct ibv_qp *exp_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr,
 			     struct ibv_qp *(*std)(struct ibv_pd *pd,
 						   struct ibv_qp_init_attr *attr))
@@ -396,6 +413,16 @@ static bool is_qp_event(enum ibv_event_type type)
 	}
 }
 
+/**
+ * exp_get_async_event() - Implement ibv_get_async_event().
+ * @context: as for ibv_get_async_event()
+ * @event: as for ibv_get_async_event(); has IBV_XRC_QP_EVENT_FLAG and the
+ *	number of the QP if that is from ibv_create_xrc_rcv_qp() or
+ *	ibv_reg_xrc_rcv_qp()
+ * @std: ibv_get_async_event() of libibverbs
+ *
+ * Return: as ibv_get_async_event().
+ */
 int exp_get_async_event(struct ibv_context *context,
 			struct ibv_async_event *event,
 			int (*std)(struct ibv_context *context,
@@ -445,6 +472,11 @@ static bool restore_event(struct ibv_async_event *event)
 	return entry;
 }
 
+/**
+ * exp_ack_async_event() - Implement ibv_ack_async_event().
+ * @event: event of exp_get_async_event()
+ * @std: ibv_ack_async_event() of libibverbs
+ */
 void exp_ack_async_event(struct ibv_async_event *event,
 			 void (*std)(struct ibv_async_event *event))
 {

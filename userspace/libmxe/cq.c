@@ -179,7 +179,11 @@ int mxe_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	return n;
 }
 
-/*
+/**
+ * mxe_cq_purge() - Remove the completions of a QP from a CQ.
+ * @ibcq: the CQ
+ * @qp_num: number of the QP
+ *
  * Moves the remaining completions towards the producer index, in their order,
  * and then advances the consumer index. The kernel adds no completions of this
  * QP any more. No resize is in progress meanwhile, because the kernel might

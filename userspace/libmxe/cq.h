@@ -39,11 +39,6 @@ int mxe_resize_cq(struct ibv_cq *ibcq, int cqe);
 int mxe_modify_cq(struct ibv_cq *ibcq, struct ibv_modify_cq_attr *attr);
 int mxe_destroy_cq(struct ibv_cq *ibcq);
 
-/**
- * mxe_cq_purge() - Remove the completions of a QP from a CQ.
- * @ibcq: the CQ
- * @qp_num: number of the QP
- */
 void mxe_cq_purge(struct ibv_cq *ibcq, uint32_t qp_num);
 
 #endif /* MXE_CQ_H */

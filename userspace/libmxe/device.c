@@ -267,6 +267,12 @@ static void mxe_uninit_device(struct verbs_device *vdev)
 	free(vdev);
 }
 
+/**
+ * mxe_is_device() - Check if a device is an mxe device.
+ * @device: the device
+ *
+ * Return: true if this provider drives it.
+ */
 bool mxe_is_device(struct ibv_device *device)
 {
 	return mxe_container(device, struct verbs_device, device)->ops ==

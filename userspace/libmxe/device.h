@@ -7,12 +7,6 @@
 
 struct ibv_device;
 
-/**
- * mxe_is_device() - Check if a device is an mxe device.
- * @device: the device
- *
- * Return: true if this provider drives it.
- */
 bool mxe_is_device(struct ibv_device *device);
 
 #endif /* MXE_DEVICE_H */

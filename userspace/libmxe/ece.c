@@ -86,6 +86,10 @@ int mxe_set_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 	return 0;
 }
 
+/**
+ * mxe_ece_reset() - Forget the options that were negotiated with a peer.
+ * @qp: the QP, also a new one, whose max_atomic_arg is set
+ */
 void mxe_ece_reset(struct mxe_qp *qp)
 {
 	mxe_ring_lock(&qp->sq);

@@ -21,10 +21,6 @@ enum {
 int mxe_query_ece(struct ibv_qp *ibqp, struct ibv_ece *ece);
 int mxe_set_ece(struct ibv_qp *ibqp, struct ibv_ece *ece);
 
-/**
- * mxe_ece_reset() - Forget the options that were negotiated with a peer.
- * @qp: the QP, also a new one, whose max_atomic_arg is set
- */
 void mxe_ece_reset(struct mxe_qp *qp);
 
 #endif /* MXE_ECE_H */

@@ -11,6 +11,16 @@
 
 #include "ioctl.h"
 
+/**
+ * mxe_ioctl() - Call a uverbs method.
+ * @context: the context
+ * @object: object id
+ * @method: method id
+ * @attrs: attributes
+ * @num_attrs: number of attributes, at most MXE_IOCTL_ATTRS
+ *
+ * Return: 0 or a positive errno.
+ */
 int mxe_ioctl(struct ibv_context *context, uint16_t object, uint16_t method,
 	      struct ib_uverbs_attr *attrs, unsigned int num_attrs)
 {
@@ -40,6 +50,16 @@ int mxe_ioctl(struct ibv_context *context, uint16_t object, uint16_t method,
 	return 0;
 }
 
+/**
+ * mxe_ioctl_optional() - Call a uverbs method that older kernel modules lack.
+ * @context: the context
+ * @object: object id
+ * @method: method id
+ * @attrs: attributes
+ * @num_attrs: number of attributes, at most MXE_IOCTL_ATTRS
+ *
+ * Return: as mxe_ioctl(), but EOPNOTSUPP if uverbs does not know the method.
+ */
 int mxe_ioctl_optional(struct ibv_context *context, uint16_t object,
 		       uint16_t method, struct ib_uverbs_attr *attrs,
 		       unsigned int num_attrs)

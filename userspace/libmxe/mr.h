@@ -21,15 +21,6 @@ int mxe_dereg_mr(struct verbs_mr *vmr);
 struct ibv_mr *mxe_import_mr(struct ibv_pd *pd, uint32_t handle);
 void mxe_unimport_mr(struct ibv_mr *mr);
 
-/**
- * mxe_ioctl_sync_mr() - Call MXE_METHOD_MR_SYNC.
- * @mr: region of an mxe device
- * @addr: first address, as peers use it
- * @length: bytes
- * @flags: enum mxe_sync_mr_flags
- *
- * Return: 0 or a positive errno.
- */
 int mxe_ioctl_sync_mr(struct ibv_mr *mr, uint64_t addr, uint64_t length,
 		      uint32_t flags);
 

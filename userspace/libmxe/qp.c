@@ -106,6 +106,16 @@ static void mxe_unmap_rings(struct mxe_qp *qp)
 	mxe_ring_unmap(&qp->rq);
 }
 
+/**
+ * mxe_create_qp_dv() - Create a QP for mxedv_create_qp().
+ * @context: the context
+ * @attr: as for ibv_create_qp_ex()
+ * @create_flags: enum mxedv_qp_create_flags, validated
+ * @max_atomic_arg: bytes, validated
+ * @dc: dc_type and dct_access_key, validated; NULL: not a DC QP
+ *
+ * Return: the QP, or NULL with errno.
+ */
 struct ibv_qp *mxe_create_qp_dv(struct ibv_context *context,
 				struct ibv_qp_init_attr_ex *attr,
 				uint32_t create_flags, uint32_t max_atomic_arg,
@@ -385,6 +395,13 @@ int mxe_destroy_qp(struct ibv_qp *ibqp)
 	return 0;
 }
 
+/**
+ * mxe_qp_query_dct() - Call MXE_METHOD_DCT_QUERY.
+ * @qp: QP of an mxe device
+ * @resp: zeroed by the caller, filled in
+ *
+ * Return: 0 or a positive errno.
+ */
 int mxe_qp_query_dct(struct ibv_qp *qp, struct mxe_query_dct_resp *resp)
 {
 	struct ib_uverbs_attr attrs[] = {
@@ -397,6 +414,13 @@ int mxe_qp_query_dct(struct ibv_qp *qp, struct mxe_query_dct_resp *resp)
 				  MXE_METHOD_DCT_QUERY, attrs, 2);
 }
 
+/**
+ * mxe_qp_arm_dct() - Call MXE_METHOD_DCT_ARM.
+ * @qp: QP of an mxe device
+ * @events: enum mxe_arm_dct_events
+ *
+ * Return: 0 or a positive errno.
+ */
 int mxe_qp_arm_dct(struct ibv_qp *qp, uint32_t events)
 {
 	struct ib_uverbs_attr attrs[] = {

@@ -54,21 +54,10 @@ struct ibv_qp *mxe_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 struct ibv_qp *mxe_create_qp_ex(struct ibv_context *context,
 				struct ibv_qp_init_attr_ex *attr);
 
-/**
- * mxe_create_qp_dv() - Create a QP for mxedv_create_qp().
- * @context: the context
- * @attr: as for ibv_create_qp_ex()
- * @create_flags: enum mxedv_qp_create_flags, validated
- * @max_atomic_arg: bytes, validated
- * @dc: dc_type and dct_access_key, validated; NULL: not a DC QP
- *
- * Return: the QP, or NULL with errno.
- */
 struct ibv_qp *mxe_create_qp_dv(struct ibv_context *context,
 				struct ibv_qp_init_attr_ex *attr,
 				uint32_t create_flags, uint32_t max_atomic_arg,
 				const struct mxedv_qp_init_attr *dc);
-
 int mxe_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask);
 int mxe_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,
 		 struct ibv_qp_init_attr *init_attr);
@@ -76,22 +65,7 @@ int mxe_destroy_qp(struct ibv_qp *ibqp);
 struct ibv_qp *mxe_open_qp(struct ibv_context *context,
 			   struct ibv_qp_open_attr *attr);
 
-/**
- * mxe_qp_query_dct() - Call MXE_METHOD_DCT_QUERY.
- * @qp: QP of an mxe device
- * @resp: zeroed by the caller, filled in
- *
- * Return: 0 or a positive errno.
- */
 int mxe_qp_query_dct(struct ibv_qp *qp, struct mxe_query_dct_resp *resp);
-
-/**
- * mxe_qp_arm_dct() - Call MXE_METHOD_DCT_ARM.
- * @qp: QP of an mxe device
- * @events: enum mxe_arm_dct_events
- *
- * Return: 0 or a positive errno.
- */
 int mxe_qp_arm_dct(struct ibv_qp *qp, uint32_t events);
 
 #endif /* MXE_QP_H */

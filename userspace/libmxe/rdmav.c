@@ -46,6 +46,12 @@ static bool mxe_rdmav_refuse(const char *reason)
 	return false;
 }
 
+/**
+ * mxe_rdmav_check_qp() - Check struct verbs_qp when the library is loaded.
+ *
+ * Return: true if libmxe works with this libibverbs. Otherwise a message is
+ * printed, as by the other checks.
+ */
 bool mxe_rdmav_check_qp(void)
 {
 	mxe_rdmav_comp_mask = mxe_rdmav_find_comp_mask();
@@ -53,11 +59,20 @@ bool mxe_rdmav_check_qp(void)
 	       mxe_rdmav_refuse("struct verbs_qp is too large");
 }
 
+/**
+ * mxe_rdmav_qp_ex_size() - Get the size of libibverbs' struct ibv_qp_ex.
+ *
+ * Return: number of bytes.
+ */
 size_t mxe_rdmav_qp_ex_size(void)
 {
 	return mxe_rdmav_comp_mask;
 }
 
+/**
+ * mxe_rdmav_set_qp_ex() - Make ibv_qp_to_qp_ex() return the QP.
+ * @vqp: the QP, initialised by libibverbs
+ */
 void mxe_rdmav_set_qp_ex(struct verbs_qp *vqp)
 {
 	uint32_t comp_mask;
@@ -67,13 +82,27 @@ void mxe_rdmav_set_qp_ex(struct verbs_qp *vqp)
 	memcpy(vqp->room + mxe_rdmav_comp_mask, &comp_mask, sizeof(comp_mask));
 }
 
+/**
+ * mxe_rdmav_check_context() - Check struct verbs_context.
+ * @vctx: a context, initialised by libibverbs
+ *
+ * Return: true if it is as large as here.
+ */
 bool mxe_rdmav_check_context(const struct verbs_context *vctx)
 {
 	return vctx->sz == sizeof(*vctx) ||
 	       mxe_rdmav_refuse("struct verbs_context has another size");
 }
 
-/* A member that was inserted in the table shifts those behind it. */
+/**
+ * mxe_rdmav_check_ops() - Check struct verbs_context_ops.
+ * @vctx: the context, after verbs_set_ops()
+ * @ops: the table that was set
+ *
+ * A member that was inserted in the table shifts those behind it.
+ *
+ * Return: true if libibverbs found the functions where they are here.
+ */
 bool mxe_rdmav_check_ops(const struct verbs_context *vctx,
 			 const struct verbs_context_ops *ops)
 {

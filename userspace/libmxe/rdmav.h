@@ -657,19 +657,7 @@ RDMAV_SIZE(struct ibv_open_qp, 40);
 
 /* ---- rdmav.c: how libibverbs in this process is laid out --------------- */
 
-/**
- * mxe_rdmav_check_qp() - Check struct verbs_qp when the library is loaded.
- *
- * Return: true if libmxe works with this libibverbs. Otherwise a message is
- * printed, as by the other checks.
- */
 bool mxe_rdmav_check_qp(void);
-
-/**
- * mxe_rdmav_qp_ex_size() - Get the size of libibverbs' struct ibv_qp_ex.
- *
- * Return: number of bytes.
- */
 size_t mxe_rdmav_qp_ex_size(void);
 
 /* True if libibverbs' struct ibv_qp_ex has this member of struct verbs_qp. */
@@ -682,27 +670,8 @@ size_t mxe_rdmav_qp_ex_size(void);
 		(vqp)->member = (function); \
 } while (0)
 
-/**
- * mxe_rdmav_set_qp_ex() - Make ibv_qp_to_qp_ex() return the QP.
- * @vqp: the QP, initialised by libibverbs
- */
 void mxe_rdmav_set_qp_ex(struct verbs_qp *vqp);
-
-/**
- * mxe_rdmav_check_context() - Check struct verbs_context.
- * @vctx: a context, initialised by libibverbs
- *
- * Return: true if it is as large as here.
- */
 bool mxe_rdmav_check_context(const struct verbs_context *vctx);
-
-/**
- * mxe_rdmav_check_ops() - Check struct verbs_context_ops.
- * @vctx: the context, after verbs_set_ops()
- * @ops: the table that was set
- *
- * Return: true if libibverbs found the functions where they are here.
- */
 bool mxe_rdmav_check_ops(const struct verbs_context *vctx,
 			 const struct verbs_context_ops *ops);
 

@@ -27,6 +27,15 @@ static int mxe_build_recv(const struct mxe_ring *rq, uint32_t index,
 	return 0;
 }
 
+/**
+ * mxe_recv_map() - Map the receive queue of a QP or SRQ.
+ * @rq: filled in
+ * @cmd_fd: uverbs file
+ * @info: the kernel's description of the ring
+ * @sq: mapped send queue of the QP, or NULL for an SRQ
+ *
+ * Return: 0 or a positive errno.
+ */
 int mxe_recv_map(struct mxe_ring *rq, int cmd_fd,
 		 const struct mxe_ring_info *info, const struct mxe_ring *sq)
 {

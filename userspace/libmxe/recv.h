@@ -10,15 +10,6 @@ struct ibv_recv_wr;
 struct mxe_ring;
 struct mxe_ring_info;
 
-/**
- * mxe_recv_map() - Map the receive queue of a QP or SRQ.
- * @rq: filled in
- * @cmd_fd: uverbs file
- * @info: the kernel's description of the ring
- * @sq: mapped send queue of the QP, or NULL for an SRQ
- *
- * Return: 0 or a positive errno.
- */
 int mxe_recv_map(struct mxe_ring *rq, int cmd_fd,
 		 const struct mxe_ring_info *info, const struct mxe_ring *sq);
 

@@ -27,9 +27,18 @@ static bool mxe_ring_fits(const struct mxe_ring_info *info, uint64_t size,
 	       (size - sizeof(struct mxe_ring_hdr)) / info->stride >= info->entries;
 }
 
-/*
+/**
+ * mxe_ring_map() - Map a ring and initialise its lock.
+ * @ring: filled in
+ * @cmd_fd: uverbs file
+ * @info: the kernel's description of the ring
+ * @min_stride: minimum bytes of an entry that the library relies on
+ * @first: mapped ring whose mapping may contain this one, too, or NULL
+ *
  * Returns EPROTO for a description whose entries are too small or exceed the
  * mapping, so that posting and polling need no checks.
+ *
+ * Return: 0 or a positive errno.
  */
 int mxe_ring_map(struct mxe_ring *ring, int cmd_fd,
 		 const struct mxe_ring_info *info, size_t min_stride,
@@ -75,6 +84,10 @@ int mxe_ring_map(struct mxe_ring *ring, int cmd_fd,
 	return 0;
 }
 
+/**
+ * mxe_ring_unmap() - Undo mxe_ring_map().
+ * @ring: the ring
+ */
 void mxe_ring_unmap(struct mxe_ring *ring)
 {
 	if (ring->map_size)
@@ -82,6 +95,11 @@ void mxe_ring_unmap(struct mxe_ring *ring)
 	pthread_spin_destroy(&ring->lock);
 }
 
+/**
+ * mxe_ring_swap() - Give a ring new memory, and keep its index.
+ * @ring: the ring, whose lock is held
+ * @with: the new memory; afterwards the old one, for mxe_ring_unmap()
+ */
 void mxe_ring_swap(struct mxe_ring *ring, struct mxe_ring *with)
 {
 	struct mxe_ring_hdr *hdr = ring->hdr;
@@ -96,7 +114,12 @@ void mxe_ring_swap(struct mxe_ring *ring, struct mxe_ring *with)
 	with->map_size = map_size;
 }
 
-/* The kernel has emptied the work queue and set both of its indices to 0. */
+/**
+ * mxe_ring_reset() - Set the index of the process to 0, after RESET of the QP.
+ * @ring: the ring
+ *
+ * The kernel has emptied the work queue and set both of its indices to 0.
+ */
 void mxe_ring_reset(struct mxe_ring *ring)
 {
 	mxe_ring_lock(ring);

@@ -42,37 +42,11 @@ struct mxe_ring {
 	pthread_spinlock_t lock;
 };
 
-/**
- * mxe_ring_map() - Map a ring and initialise its lock.
- * @ring: filled in
- * @cmd_fd: uverbs file
- * @info: the kernel's description of the ring
- * @min_stride: minimum bytes of an entry that the library relies on
- * @first: mapped ring whose mapping may contain this one, too, or NULL
- *
- * Return: 0 or a positive errno.
- */
 int mxe_ring_map(struct mxe_ring *ring, int cmd_fd,
 		 const struct mxe_ring_info *info, size_t min_stride,
 		 const struct mxe_ring *first);
-
-/**
- * mxe_ring_unmap() - Undo mxe_ring_map().
- * @ring: the ring
- */
 void mxe_ring_unmap(struct mxe_ring *ring);
-
-/**
- * mxe_ring_swap() - Give a ring new memory, and keep its index.
- * @ring: the ring, whose lock is held
- * @with: the new memory; afterwards the old one, for mxe_ring_unmap()
- */
 void mxe_ring_swap(struct mxe_ring *ring, struct mxe_ring *with);
-
-/**
- * mxe_ring_reset() - Set the index of the process to 0, after RESET of the QP.
- * @ring: the ring
- */
 void mxe_ring_reset(struct mxe_ring *ring);
 
 /**

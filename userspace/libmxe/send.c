@@ -172,6 +172,12 @@ static unsigned int mxe_transport(enum ibv_qp_type type)
 	}
 }
 
+/**
+ * mxe_send_ops() - Get the operations of a type of QP.
+ * @type: type of the QP
+ *
+ * Return: IBV_QP_EX_WITH_* flags that send_ops_flags may have.
+ */
 uint64_t mxe_send_ops(enum ibv_qp_type type)
 {
 	unsigned int transport = mxe_transport(type);
@@ -188,6 +194,12 @@ uint64_t mxe_send_ops(enum ibv_qp_type type)
 	return ops;
 }
 
+/**
+ * mxe_send_init() - Set the opcodes that a new QP accepts.
+ * @qp: the QP, whose is_dci is set
+ * @type: its type
+ * @atomics: true if atomics are accepted
+ */
 void mxe_send_init(struct mxe_qp *qp, enum ibv_qp_type type, bool atomics)
 {
 	unsigned int transport = mxe_transport(type);
@@ -1051,6 +1063,10 @@ static void mxe_wr_set_dc_addr(struct mxedv_qp_ex *mqp, struct ibv_ah *ah,
 	qp->dest_wqe = wqe;
 }
 
+/**
+ * mxe_send_set_builders() - Set the builders of an extended QP.
+ * @qp: the QP
+ */
 void mxe_send_set_builders(struct mxe_qp *qp)
 {
 	struct ibv_qp_ex *qpx = &qp->vqp.qp_ex;

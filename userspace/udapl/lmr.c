@@ -114,6 +114,10 @@ DAT_RETURN dm_lmr_free(DAT_LMR_HANDLE lmr)
 	return ret;
 }
 
+/**
+ * dm_lmr_forget() - Forget the regions of an IA that was closed.
+ * @ia: the inner provider's handle
+ */
 void dm_lmr_forget(DAT_IA_HANDLE ia)
 {
 	struct dm_lmr **p, *dead;

@@ -18,10 +18,6 @@ DAT_RETURN dm_lmr_sync_rdma_read(DAT_IA_HANDLE ia,
 DAT_RETURN dm_lmr_sync_rdma_write(DAT_IA_HANDLE ia,
 				  const DAT_LMR_TRIPLET *segments, DAT_VLEN num);
 
-/**
- * dm_lmr_forget() - Forget the regions of an IA that was closed.
- * @ia: the inner provider's handle
- */
 void dm_lmr_forget(DAT_IA_HANDLE ia);
 
 #endif /* DM_LMR_H */

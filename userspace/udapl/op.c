@@ -82,6 +82,10 @@ static struct dm_op *dm_op_take(DAT_EP_HANDLE ep, const void *address)
 	return op;
 }
 
+/**
+ * dm_op_forget() - Forget the operations of an IA that was closed.
+ * @ia: the inner provider's handle
+ */
 void dm_op_forget(DAT_IA_HANDLE ia)
 {
 	struct dm_op **p, *dead;
@@ -314,6 +318,14 @@ static DAT_RETURN dm_op_atomic(DAT_EP_HANDLE ep, const struct dm_atomic *a,
 	return dm_op_end(op, ret);
 }
 
+/**
+ * dm_op_extended() - Execute dat_extension_op().
+ * @handle: endpoint or other handle of the inner provider
+ * @op: DAT_EXT_OP_BASE + DAT_EXT_OP, or an operation of the inner provider
+ * @args: arguments of the operation
+ *
+ * Return: DAT_RETURN.
+ */
 DAT_RETURN dm_op_extended(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
 {
 	struct mxedv_atomic_masks masks = { 0 };

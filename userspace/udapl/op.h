@@ -6,14 +6,6 @@
 #include <stdarg.h>
 #include <dat2/udat.h>
 
-/**
- * dm_op_extended() - Execute dat_extension_op().
- * @handle: endpoint or other handle of the inner provider
- * @op: DAT_EXT_OP_BASE + DAT_EXT_OP, or an operation of the inner provider
- * @args: arguments of the operation
- *
- * Return: DAT_RETURN.
- */
 DAT_RETURN dm_op_extended(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args);
 
 /**
@@ -31,10 +23,6 @@ DAT_RETURN dm_op_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout,
 			  DAT_COUNT *nmore);
 DAT_RETURN dm_op_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event);
 
-/**
- * dm_op_forget() - Forget the operations of an IA that was closed.
- * @ia: the inner provider's handle
- */
 void dm_op_forget(DAT_IA_HANDLE ia);
 
 #endif /* DM_OP_H */

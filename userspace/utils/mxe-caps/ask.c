@@ -261,6 +261,15 @@ static void ask_user(struct caps_device *dev)
 
 /* ---- all sources -------------------------------------------------------- */
 
+/**
+ * caps_ask() - Find the devices and query all sources of each.
+ * @caps: result; to be freed with caps_free() after success
+ * @only: name of the only device to find; NULL finds all of them
+ *
+ * A source that fails is not an error of this function.
+ *
+ * Return: 0, or ENOMEM.
+ */
 int caps_ask(struct caps *caps, const char *only)
 {
 	int err;
@@ -288,6 +297,10 @@ int caps_ask(struct caps *caps, const char *only)
 	return 0;
 }
 
+/**
+ * caps_free() - Free the devices and the list of libibverbs.
+ * @caps: of caps_ask()
+ */
 void caps_free(struct caps *caps)
 {
 	free(caps->devices);
@@ -301,12 +314,24 @@ static enum caps_mode better(enum caps_mode a, enum caps_mode b)
 	return a > b ? a : b;
 }
 
+/**
+ * caps_user_cmp_swap() - Get how processes can compare and swap.
+ * @dev: device of caps_ask()
+ *
+ * Return: the best mode that the libraries report.
+ */
 enum caps_mode caps_user_cmp_swap(const struct caps_device *dev)
 {
 	return better(dev->source[CAPS_PROVIDER].cmp_swap,
 		      dev->source[CAPS_EXP].cmp_swap);
 }
 
+/**
+ * caps_user_fetch_add() - Get how processes can fetch and add.
+ * @dev: device of caps_ask()
+ *
+ * Return: the best mode that the libraries report.
+ */
 enum caps_mode caps_user_fetch_add(const struct caps_device *dev)
 {
 	return better(dev->source[CAPS_PROVIDER].fetch_add,

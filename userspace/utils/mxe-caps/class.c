@@ -13,7 +13,13 @@
 #include "class.h"
 #include "print.h"
 
-/* Like libibverbs, ignores the environment of a set-user-ID program. */
+/**
+ * caps_sysfs() - Get the path where sysfs is mounted.
+ *
+ * Like libibverbs, ignores the environment of a set-user-ID program.
+ *
+ * Return: $SYSFS_PATH, which libibverbs uses as well, or "/sys".
+ */
 const char *caps_sysfs(void)
 {
 	const char *path = getenv("SYSFS_PATH");
@@ -21,6 +27,11 @@ const char *caps_sysfs(void)
 	return path && *path && geteuid() == getuid() ? path : "/sys";
 }
 
+/**
+ * caps_class_exists() - Check if sysfs has the class infiniband_exp.
+ *
+ * Return: false while the module ib_exp is not loaded.
+ */
 bool caps_class_exists(void)
 {
 	char path[4096];
@@ -68,6 +79,12 @@ static enum caps_mode mode_of(const char *word)
 	return CAPS_UNKNOWN;
 }
 
+/**
+ * caps_ask_class() - Read the files that the class has for a device.
+ * @name: device
+ * @has_class: result of caps_class_exists()
+ * @kernel: result; `error` is set if the class does not have the device
+ */
 void caps_ask_class(const char *name, bool has_class,
 		    struct caps_source *kernel)
 {

@@ -5,27 +5,8 @@
 
 #include <stdio.h>
 
-/**
- * json_string() - Print a string with its quotes.
- * @text: each byte that is not ASCII is printed as one character of Latin-1,
- *	so that the output is valid JSON whatever the kernel reports
- * @out: where to
- */
 void json_string(const char *text, FILE *out);
-
-/**
- * json_key() - Print a key and the colon.
- * @key: ASCII
- * @out: where to
- */
 void json_key(const char *key, FILE *out);
-
-/**
- * json_text() - Print a key with a string.
- * @key: ASCII
- * @text: printed as null if it is empty
- * @out: where to
- */
 void json_text(const char *key, const char *text, FILE *out);
 
 #endif /* JSON_H */

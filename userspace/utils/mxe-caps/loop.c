@@ -175,6 +175,16 @@ static bool make_memory(struct st_loop *loop, char *error)
 	return true;
 }
 
+/**
+ * st_loop_open() - Find the port and the GID, and register the memory.
+ * @loop: result; to be closed in any case
+ * @context: the device, which stays the caller's
+ * @options: port and GID index
+ * @ports: number of the last port of the device
+ * @error: ST_TEXT bytes; names the problem and, where there is one, the remedy
+ *
+ * Return: true if connections can be made.
+ */
 bool st_loop_open(struct st_loop *loop, struct ibv_context *context,
 		  const struct st_options *options, unsigned int ports,
 		  char *error)
@@ -190,6 +200,10 @@ bool st_loop_open(struct st_loop *loop, struct ibv_context *context,
 	return make_memory(loop, error);
 }
 
+/**
+ * st_loop_close() - Undo st_loop_open().
+ * @loop: without open pairs
+ */
 void st_loop_close(struct st_loop *loop)
 {
 	if (loop->memory_mr)
@@ -287,6 +301,15 @@ static int connect_qps(struct st_pair *pair, const char **call)
 	return err;
 }
 
+/**
+ * st_pair_open() - Create two queue pairs and connect them to each other.
+ * @pair: result; to be closed in any case
+ * @loop: the device
+ * @c: the case: backend, largest operand and kind of queue pair
+ * @m: describes the call that failed; written on failure only
+ *
+ * Return: true if requests can be posted.
+ */
 bool st_pair_open(struct st_pair *pair, const struct st_loop *loop,
 		  const struct st_case *c, struct st_mismatch *m)
 {
@@ -314,6 +337,12 @@ bool st_pair_open(struct st_pair *pair, const struct st_loop *loop,
 	return true;
 }
 
+/**
+ * st_pair_close() - Destroy the queue pairs.
+ * @pair: connected or not
+ *
+ * Ends all access to the memory.
+ */
 void st_pair_close(struct st_pair *pair)
 {
 	for (int i = 0; i < 2; i++)
@@ -326,6 +355,11 @@ void st_pair_close(struct st_pair *pair)
 
 /* ---- completions ------------------------------------------------------- */
 
+/**
+ * st_now_ms() - Get the monotonic time.
+ *
+ * Return: milliseconds.
+ */
 uint64_t st_now_ms(void)
 {
 	struct timespec now;
@@ -334,6 +368,14 @@ uint64_t st_now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/**
+ * st_pair_wait() - Wait for one completion.
+ * @pair: connected
+ * @ms: time limit in milliseconds
+ * @wc: the completion
+ *
+ * Return: 0, ETIMEDOUT, or EIO if polling itself fails.
+ */
 int st_pair_wait(struct st_pair *pair, unsigned int ms,
 		 struct st_completion *wc)
 {

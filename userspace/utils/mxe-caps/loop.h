@@ -37,62 +37,15 @@ struct st_pair {
 	struct ibv_qp *qp[2];
 };
 
-/**
- * st_loop_open() - Find the port and the GID, and register the memory.
- * @loop: result; to be closed in any case
- * @context: the device, which stays the caller's
- * @options: port and GID index
- * @ports: number of the last port of the device
- * @error: ST_TEXT bytes; names the problem and, where there is one, the remedy
- *
- * Return: true if connections can be made.
- */
 bool st_loop_open(struct st_loop *loop, struct ibv_context *context,
 		  const struct st_options *options, unsigned int ports,
 		  char *error);
-
-/**
- * st_loop_close() - Undo st_loop_open().
- * @loop: without open pairs
- */
 void st_loop_close(struct st_loop *loop);
-
-/**
- * st_pair_open() - Create two queue pairs and connect them to each other.
- * @pair: result; to be closed in any case
- * @loop: the device
- * @c: the case: backend, largest operand and kind of queue pair
- * @m: describes the call that failed; written on failure only
- *
- * Return: true if requests can be posted.
- */
 bool st_pair_open(struct st_pair *pair, const struct st_loop *loop,
 		  const struct st_case *c, struct st_mismatch *m);
-
-/**
- * st_pair_close() - Destroy the queue pairs.
- * @pair: connected or not
- *
- * Ends all access to the memory.
- */
 void st_pair_close(struct st_pair *pair);
-
-/**
- * st_pair_wait() - Wait for one completion.
- * @pair: connected
- * @ms: time limit in milliseconds
- * @wc: the completion
- *
- * Return: 0, ETIMEDOUT, or EIO if polling itself fails.
- */
 int st_pair_wait(struct st_pair *pair, unsigned int ms,
 		 struct st_completion *wc);
-
-/**
- * st_now_ms() - Get the monotonic time.
- *
- * Return: milliseconds.
- */
 uint64_t st_now_ms(void);
 
 #endif /* LOOP_H */

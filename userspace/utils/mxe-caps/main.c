@@ -300,6 +300,15 @@ static int selftest(const struct caps *caps, const struct options *o, FILE *out,
 	return status;
 }
 
+/**
+ * caps_main() - Run the program.
+ * @argc: number of arguments
+ * @argv: arguments
+ * @out: for results
+ * @err: for messages
+ *
+ * Return: the exit status.
+ */
 int caps_main(int argc, char **argv, FILE *out, FILE *err)
 {
 	struct options o = {

@@ -5,15 +5,6 @@
 
 #include <stdio.h>
 
-/**
- * caps_main() - Run the program.
- * @argc: number of arguments
- * @argv: arguments
- * @out: for results
- * @err: for messages
- *
- * Return: the exit status.
- */
 int caps_main(int argc, char **argv, FILE *out, FILE *err);
 
 #endif /* MAIN_H */

@@ -49,77 +49,15 @@ static inline bool st_op_is_cmp_swap(enum st_op op)
 	return op == ST_CMP_SWAP || op == ST_MASKED_CMP_SWAP;
 }
 
-/**
- * st_num_edges() - Get the number of operand sets with edge values.
- * @op: operation
- *
- * Return: the first pseudo-random set has this number.
- */
 unsigned int st_num_edges(enum st_op op);
-
-/**
- * st_operands_make() - Make one operand set.
- * @op: operation
- * @size: 4, 8, 16 or 32 bytes; 8 for the standard atomics
- * @seed: selects the pseudo-random sets
- * @set: number of the set, from 0; the edge cases come first
- * @o: result; depends on the other arguments only
- */
 void st_operands_make(enum st_op op, uint32_t size, uint32_t seed,
 		      unsigned int set, struct st_operands *o);
-
-/**
- * st_expected() - Compute the word that the operation must store.
- * @op: operation
- * @size: bytes
- * @o: operands
- *
- * Return: by the functions of include/masked_atomic.h.
- */
 struct st_word st_expected(enum st_op op, uint32_t size,
 			   const struct st_operands *o);
-
-/**
- * st_encode() - Write a word as it is in memory.
- * @word: number; only its low @size bytes are written
- * @size: 1, 2, 4, 8, 16 or 32 bytes
- * @be: each piece of up to 8 bytes is written in big-endian; otherwise in host
- *	byte order.  The first piece is the least significant in both cases.
- * @to: at least @size bytes
- */
 void st_encode(const struct st_word *word, uint32_t size, bool be, void *to);
-
-/**
- * st_area_offset() - Place the word in its area.
- * @size: bytes
- * @set: number of the operand set
- *
- * Return: offset in bytes, a multiple of @size that varies with @set.
- */
 size_t st_area_offset(uint32_t size, unsigned int set);
-
-/**
- * st_areas_fill() - Write both areas as they are before the operation.
- * @size: bytes
- * @set: number of the operand set
- * @o: operands
- * @memory: area of the responder, ST_AREA bytes
- * @result: area of the requester, ST_AREA bytes
- */
 void st_areas_fill(uint32_t size, unsigned int set, const struct st_operands *o,
 		   uint8_t *memory, uint8_t *result);
-
-/**
- * st_check() - Compare both areas with what the operation must leave there.
- * @c: the case: operation, size and byte order of the result
- * @set: number of the operand set
- * @o: operands
- * @memory: area of the responder, ST_AREA bytes
- * @result: area of the requester, ST_AREA bytes
- * @m: describes the first difference; not written if there is none
- *
- * Return: true if every byte is right.
- */
 bool st_check(const struct st_case *c, unsigned int set,
 	      const struct st_operands *o, const uint8_t *memory,
 	      const uint8_t *result, struct st_mismatch *m);
@@ -127,14 +65,6 @@ bool st_check(const struct st_case *c, unsigned int set,
 /* Room for 32 bytes in hexadecimal, "0x" and the final 0. */
 #define ST_HEX (2 + 64 + 1)
 
-/**
- * st_hex() - Print a word as one hexadecimal number.
- * @word: number
- * @size: bytes; all leading zeros are printed
- * @text: at least ST_HEX bytes
- *
- * Return: @text.
- */
 const char *st_hex(const struct st_word *word, uint32_t size, char *text);
 
 #endif /* OPERANDS_H */

@@ -18,38 +18,10 @@ struct st_completion {
 	uint32_t vendor_err;
 };
 
-/**
- * st_qp_create() - Create a queue pair with the calls of the case's backend.
- * @loop: the device
- * @cq: completion queue of both directions
- * @c: the case
- * @call: name of the call that was made
- *
- * Return: the queue pair, or NULL with errno.
- */
 struct ibv_qp *st_qp_create(const struct st_loop *loop, struct ibv_cq *cq,
 			    const struct st_case *c, const char **call);
-
-/**
- * st_post() - Post one signalled atomic on the requester.
- * @pair: connected
- * @c: the case
- * @set: number of the operand set, which places the word
- * @o: operands
- * @call: name of the call that was made
- *
- * Return: 0 or a positive errno.
- */
 int st_post(struct st_pair *pair, const struct st_case *c, unsigned int set,
 	    const struct st_operands *o, const char **call);
-
-/**
- * st_poll() - Poll for one completion with the call of the backend.
- * @pair: connected
- * @wc: the completion
- *
- * Return: 1, 0 if there is none, or a negative value.
- */
 int st_poll(struct st_pair *pair, struct st_completion *wc);
 
 #endif /* POST_H */

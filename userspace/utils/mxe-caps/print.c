@@ -9,6 +9,12 @@
 #include "print.h"
 #include "report.h"
 
+/**
+ * caps_mode_name() - Get the word for a mode.
+ * @mode: mode
+ *
+ * Return: "unknown", "none", "emulated" or "native", as the class has it.
+ */
 const char *caps_mode_name(enum caps_mode mode)
 {
 	static const char *const names[] = {
@@ -106,6 +112,11 @@ static void print_source(const struct caps_device *dev, int i, FILE *out)
 		fprintf(out, "%-20s %s\n", "", s->reason);
 }
 
+/**
+ * caps_print_table() - Print the devices and their sources as a table.
+ * @caps: of caps_ask()
+ * @out: where to
+ */
 void caps_print_table(const struct caps *caps, FILE *out)
 {
 	if (caps->num)
@@ -217,6 +228,12 @@ static void json_device(const struct caps_device *dev, FILE *out)
 	fputs("\n    }", out);
 }
 
+/**
+ * caps_print_json() - Print the devices and their sources as JSON.
+ * @caps: of caps_ask()
+ * @report: report of the self-test, or NULL
+ * @out: where to
+ */
 void caps_print_json(const struct caps *caps, const struct st_report *report,
 		     FILE *out)
 {

@@ -141,6 +141,12 @@ static void print_case(const struct st_case *c, FILE *out)
 	}
 }
 
+/**
+ * st_print() - Print the report as text.
+ * @caps: the abilities of the device and no other
+ * @report: of st_run()
+ * @out: where to
+ */
 void st_print(const struct caps *caps, const struct st_report *report,
 	      FILE *out)
 {
@@ -250,6 +256,11 @@ static void json_port(const struct st_report *report, FILE *out)
 	fputs(" }", out);
 }
 
+/**
+ * st_print_json() - Print the report as the value of a JSON key.
+ * @report: of st_run()
+ * @out: where to
+ */
 void st_print_json(const struct st_report *report, FILE *out)
 {
 	const struct ibv_device_attr *attr = &report->attr;

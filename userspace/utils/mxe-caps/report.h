@@ -27,20 +27,8 @@ struct st_report {
 	size_t num_of[ST_FAIL + 1];	/* by result */
 };
 
-/**
- * st_print() - Print the report as text.
- * @caps: the abilities of the device and no other
- * @report: of st_run()
- * @out: where to
- */
 void st_print(const struct caps *caps, const struct st_report *report,
 	      FILE *out);
-
-/**
- * st_print_json() - Print the report as the value of a JSON key.
- * @report: of st_run()
- * @out: where to
- */
 void st_print_json(const struct st_report *report, FILE *out);
 
 #endif /* REPORT_H */

@@ -469,6 +469,17 @@ static bool run_device(struct st_report *report, struct ibv_context *context,
 	return true;
 }
 
+/**
+ * st_run() - Run the self-test on one device.
+ * @dev: device, as caps_ask() found it
+ * @options: copied into the report
+ * @report: result; to be freed with st_free()
+ * @error: ST_TEXT bytes; says why nothing could be run
+ *
+ * Returns true also if cases have failed.
+ *
+ * Return: false if the test could not be run; @report is empty then.
+ */
 bool st_run(const struct caps_device *dev, const struct st_options *options,
 	    struct st_report *report, char *error)
 {
@@ -500,6 +511,10 @@ bool st_run(const struct caps_device *dev, const struct st_options *options,
 	return done;
 }
 
+/**
+ * st_free() - Free the cases of a report.
+ * @report: of st_run()
+ */
 void st_free(struct st_report *report)
 {
 	free(report->cases);

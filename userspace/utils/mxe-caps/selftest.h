@@ -13,24 +13,8 @@ struct caps_device;
 struct st_options;
 struct st_report;
 
-/**
- * st_run() - Run the self-test on one device.
- * @dev: device, as caps_ask() found it
- * @options: copied into the report
- * @report: result; to be freed with st_free()
- * @error: ST_TEXT bytes; says why nothing could be run
- *
- * Returns true also if cases have failed.
- *
- * Return: false if the test could not be run; @report is empty then.
- */
 bool st_run(const struct caps_device *dev, const struct st_options *options,
 	    struct st_report *report, char *error);
-
-/**
- * st_free() - Free the cases of a report.
- * @report: of st_run()
- */
 void st_free(struct st_report *report);
 
 #endif /* SELFTEST_H */

@@ -291,6 +291,19 @@ static int create_srq(struct perf_endpoint *ep)
 	return ep->srq ? 0 : failed("ibv_create_srq_ex", errno);
 }
 
+/**
+ * perf_endpoint_open() - Open the device, and create memory and queue pairs.
+ * @ep: result; two_sided, num_tags and matches are set by the caller, the rest
+ *	is zero
+ * @device: name; NULL: the first device
+ * @gid: GID index; negative: chosen
+ * @o: options
+ *
+ * With num_tags, the queue pairs receive from an SRQ, and the memory has
+ * num_tags more slots at the end.
+ *
+ * Return: 0 or an exit status.
+ */
 int perf_endpoint_open(struct perf_endpoint *ep, const char *device, int gid,
 		       const struct perf_options *o)
 {
@@ -338,6 +351,14 @@ static uint32_t least(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
+/**
+ * perf_endpoint_connect() - Connect each queue pair to one of the peer.
+ * @ep: open
+ * @peer: address of the other endpoint
+ * @o: options
+ *
+ * Return: 0 or an exit status.
+ */
 int perf_endpoint_connect(struct perf_endpoint *ep,
 			  const struct perf_address *peer,
 			  const struct perf_options *o)
@@ -394,6 +415,11 @@ int perf_endpoint_connect(struct perf_endpoint *ep,
 	return 0;
 }
 
+/**
+ * perf_endpoint_address() - Fill in what the other endpoint must know.
+ * @ep: open
+ * @address: result
+ */
 void perf_endpoint_address(const struct perf_endpoint *ep,
 			   struct perf_address *address)
 {
@@ -408,6 +434,10 @@ void perf_endpoint_address(const struct perf_endpoint *ep,
 		address->qpn[i] = ep->qp[i]->qp_num;
 }
 
+/**
+ * perf_endpoint_close() - Destroy everything that the endpoint has.
+ * @ep: open, partly open, or zero
+ */
 void perf_endpoint_close(struct perf_endpoint *ep)
 {
 	for (uint32_t i = 0; i < ep->num_qps; i++)
@@ -432,6 +462,10 @@ void perf_endpoint_close(struct perf_endpoint *ep)
 
 /* ---- responder ----------------------------------------------------------- */
 
+/**
+ * perf_endpoint_fill() - Fill the memory with the pattern that READ expects.
+ * @ep: responder
+ */
 void perf_endpoint_fill(struct perf_endpoint *ep)
 {
 	for (size_t i = 0; i < ep->len; i++)
@@ -453,6 +487,15 @@ static bool is_right(const struct perf_endpoint *ep, const struct ibv_wc *wc,
 		p[ep->size - 1] == perf_pattern(ep->size - 1));
 }
 
+/**
+ * perf_endpoint_receive() - Check the messages that have arrived.
+ * @ep: responder, two-sided
+ *
+ * Polls once and posts a receive for each message.
+ *
+ * Return: 0, or STATUS_FAILED if a receive failed.  Wrong contents are counted
+ * in @ep->wrong.
+ */
 int perf_endpoint_receive(struct perf_endpoint *ep)
 {
 	struct ibv_wc wc[16];

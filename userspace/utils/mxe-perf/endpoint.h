@@ -66,63 +66,15 @@ struct perf_endpoint {
  * Functions that return an exit status print a message to stderr if they fail.
  */
 
-/**
- * perf_endpoint_open() - Open the device, and create memory and queue pairs.
- * @ep: result; two_sided, num_tags and matches are set by the caller, the rest
- *	is zero
- * @device: name; NULL: the first device
- * @gid: GID index; negative: chosen
- * @o: options
- *
- * With num_tags, the queue pairs receive from an SRQ, and the memory has
- * num_tags more slots at the end.
- *
- * Return: 0 or an exit status.
- */
 int perf_endpoint_open(struct perf_endpoint *ep, const char *device, int gid,
 		       const struct perf_options *o);
-
-/**
- * perf_endpoint_connect() - Connect each queue pair to one of the peer.
- * @ep: open
- * @peer: address of the other endpoint
- * @o: options
- *
- * Return: 0 or an exit status.
- */
 int perf_endpoint_connect(struct perf_endpoint *ep,
 			  const struct perf_address *peer,
 			  const struct perf_options *o);
-
-/**
- * perf_endpoint_close() - Destroy everything that the endpoint has.
- * @ep: open, partly open, or zero
- */
 void perf_endpoint_close(struct perf_endpoint *ep);
-
-/**
- * perf_endpoint_address() - Fill in what the other endpoint must know.
- * @ep: open
- * @address: result
- */
 void perf_endpoint_address(const struct perf_endpoint *ep,
 			   struct perf_address *address);
-
-/**
- * perf_endpoint_receive() - Check the messages that have arrived.
- * @ep: responder, two-sided
- *
- * Polls once and posts a receive for each message.
- *
- * Return: 0, or STATUS_FAILED if a receive failed.  Wrong contents are counted
- * in @ep->wrong.
- */
 int perf_endpoint_receive(struct perf_endpoint *ep);
-
-/**
- * perf_endpoint_fill() - Fill the memory with the pattern that READ expects.
- * @ep: responder
- */
 void perf_endpoint_fill(struct perf_endpoint *ep);
 
 /* The byte that READ expects at an offset from the start of the slot. */

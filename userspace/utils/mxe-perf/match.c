@@ -13,6 +13,11 @@ static uint32_t bucket(const struct perf_match *m, uint64_t value)
 	       (m->num_buckets - 1);
 }
 
+/**
+ * perf_match_init() - Make an empty table of tags.
+ * @m: result; must not be moved afterwards
+ * @hash: use a hash table, for tags whose masks have all bits set
+ */
 void perf_match_init(struct perf_match *m, bool hash)
 {
 	m->num_buckets = hash ? PERF_MATCH_BUCKETS : 1;
@@ -22,6 +27,11 @@ void perf_match_init(struct perf_match *m, bool hash)
 	}
 }
 
+/**
+ * perf_match_add() - Add a tag behind all others.
+ * @m: table
+ * @tag: with tag and mask; in the table until perf_match_take() returns it
+ */
 void perf_match_add(struct perf_match *m, struct perf_tag *tag)
 {
 	uint32_t i = bucket(m, tag->tag);
@@ -31,6 +41,13 @@ void perf_match_add(struct perf_match *m, struct perf_tag *tag)
 	m->buckets[i].end = &tag->next;
 }
 
+/**
+ * perf_match_take() - Remove the tag that matches a message.
+ * @m: table
+ * @value: tag of the message
+ *
+ * Return: the first tag with @value & mask == tag, or NULL.
+ */
 struct perf_tag *perf_match_take(struct perf_match *m, uint64_t value)
 {
 	uint32_t i = bucket(m, value);

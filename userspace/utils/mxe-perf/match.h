@@ -23,27 +23,8 @@ struct perf_match {
 	} buckets[PERF_MATCH_BUCKETS];
 };
 
-/**
- * perf_match_init() - Make an empty table of tags.
- * @m: result; must not be moved afterwards
- * @hash: use a hash table, for tags whose masks have all bits set
- */
 void perf_match_init(struct perf_match *m, bool hash);
-
-/**
- * perf_match_add() - Add a tag behind all others.
- * @m: table
- * @tag: with tag and mask; in the table until perf_match_take() returns it
- */
 void perf_match_add(struct perf_match *m, struct perf_tag *tag);
-
-/**
- * perf_match_take() - Remove the tag that matches a message.
- * @m: table
- * @value: tag of the message
- *
- * Return: the first tag with @value & mask == tag, or NULL.
- */
 struct perf_tag *perf_match_take(struct perf_match *m, uint64_t value);
 
 #endif /* MATCH_H */

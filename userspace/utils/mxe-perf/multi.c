@@ -84,6 +84,15 @@ static int bind_to_processor(void)
 	return 0;
 }
 
+/**
+ * multi_start() - Fork the other processes if the options ask for several.
+ * @o: options
+ *
+ * Returns in every process.  Each of them calls multi_finish() at its end, also
+ * after a failure.
+ *
+ * Return: 0, or STATUS_FAILED after a message to stderr.
+ */
 int multi_start(const struct perf_options *o)
 {
 	size_t len = sizeof(*shared) + o->processes * o->iterations * 8;
@@ -116,11 +125,21 @@ int multi_start(const struct perf_options *o)
 	return bind_to_processor() ? STATUS_FAILED : 0;
 }
 
+/**
+ * multi_prints() - Check if this process prints the results.
+ *
+ * Return: true in the first process, and in one that is alone.
+ */
 bool multi_prints(void)
 {
 	return !self;
 }
 
+/**
+ * multi_measures() - Check if this process measures operations.
+ *
+ * Return: false in those processes of PERF_BESIDE that only have WRITEs.
+ */
 bool multi_measures(void)
 {
 	return !shared || self < measuring;
@@ -139,6 +158,15 @@ static void look_after(void)
 		add(&shared->failed);
 }
 
+/**
+ * multi_finish() - End the common work of the processes.
+ * @status: exit status of this process
+ *
+ * The first process waits for the others.
+ *
+ * Return: the exit status of this process; in the first one, if that is 0, the
+ * status of one that failed.
+ */
 int multi_finish(int status)
 {
 	if (!shared)
@@ -180,6 +208,11 @@ static int meet(void)
 	return load(&shared->met) < want ? STATUS_FAILED : 0;
 }
 
+/**
+ * multi_ready() - Tell the other processes that this one can measure.
+ *
+ * Called once for each operation.
+ */
 void multi_ready(void)
 {
 	rounds++;
@@ -187,17 +220,32 @@ void multi_ready(void)
 		add(&shared->ready);
 }
 
+/**
+ * multi_is_gathering() - Check if another process is not ready.
+ *
+ * Return: true if one is not ready, and no process has failed.
+ */
 bool multi_is_gathering(void)
 {
 	return shared && is_below(&shared->ready, rounds * size);
 }
 
+/**
+ * multi_measured() - Tell the other processes that this one has measured.
+ *
+ * Called once for each operation.
+ */
 void multi_measured(void)
 {
 	if (shared)
 		add(&shared->measured);
 }
 
+/**
+ * multi_is_measuring() - Check if another process still measures.
+ *
+ * Return: true if one measures, and no process has failed.
+ */
 bool multi_is_measuring(void)
 {
 	return shared && is_below(&shared->measured, rounds * measuring);
@@ -232,6 +280,15 @@ static int merge(const struct perf_options *o, struct perf_result *result)
 	return 0;
 }
 
+/**
+ * multi_gather() - Merge the results of all processes in the first one.
+ * @o: options
+ * @result: result of this process; in the first one, that of all afterwards
+ *
+ * Waits for all processes.
+ *
+ * Return: 0, or STATUS_FAILED if a process has failed.
+ */
 int multi_gather(const struct perf_options *o, struct perf_result *result)
 {
 	int status;

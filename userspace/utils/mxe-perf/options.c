@@ -403,6 +403,16 @@ static int parse_words(int argc, char **argv, struct perf_options *o,
 	return STATUS_USAGE;
 }
 
+/**
+ * perf_parse() - Parse and check the command line.
+ * @argc: number of arguments
+ * @argv: arguments
+ * @o: result, with defaults for options that are not given
+ * @out: for --help and --version
+ * @err: for messages
+ *
+ * Return: -1 to go on, or the exit status.
+ */
 int perf_parse(int argc, char **argv, struct perf_options *o, FILE *out,
 	       FILE *err)
 {

@@ -82,16 +82,6 @@ extern const char *const perf_op_name[PERF_NUM_OPS];
 extern const char *const perf_test_name[PERF_NUM_TESTS];
 extern const char *const perf_how_name[];
 
-/**
- * perf_parse() - Parse and check the command line.
- * @argc: number of arguments
- * @argv: arguments
- * @o: result, with defaults for options that are not given
- * @out: for --help and --version
- * @err: for messages
- *
- * Return: -1 to go on, or the exit status.
- */
 int perf_parse(int argc, char **argv, struct perf_options *o, FILE *out,
 	       FILE *err);
 

@@ -36,6 +36,11 @@ static void json_string(const char *s, FILE *out)
 	fputc('"', out);
 }
 
+/**
+ * perf_print_head() - Print the head of the table, or the start of the JSON.
+ * @o: options
+ * @out: where to
+ */
 void perf_print_head(const struct perf_options *o, FILE *out)
 {
 	if (!o->json) {
@@ -154,6 +159,13 @@ static void print_json(const struct perf_options *o,
 	fputc('}', out);
 }
 
+/**
+ * perf_print_result() - Print one line of the table, or one JSON object.
+ * @o: options
+ * @result: with sorted samples
+ * @first: true for the first result of the run
+ * @out: where to
+ */
 void perf_print_result(const struct perf_options *o,
 		       const struct perf_result *r, bool first, FILE *out)
 {
@@ -164,6 +176,11 @@ void perf_print_result(const struct perf_options *o,
 	fflush(out);
 }
 
+/**
+ * perf_print_end() - Print the end of the JSON.
+ * @o: options
+ * @out: where to
+ */
 void perf_print_end(const struct perf_options *o, FILE *out)
 {
 	if (o->json)

@@ -56,6 +56,10 @@ static struct session *session_new(int fd)
 	return NULL;
 }
 
+/**
+ * session_close() - Close the connection.
+ * @session: of session_connect(), or NULL
+ */
 void session_close(struct session *s)
 {
 	if (!s)
@@ -152,6 +156,14 @@ static int dial(const struct perf_options *o)
 	return fd;
 }
 
+/**
+ * session_connect() - Connect to the server and exchange addresses.
+ * @o: options, with the host
+ * @own: address of this endpoint
+ * @peer: result: address of the server's endpoint
+ *
+ * Return: the session, or NULL.
+ */
 struct session *session_connect(const struct perf_options *o,
 				const struct perf_address *own,
 				struct perf_address *peer)
@@ -183,6 +195,13 @@ static int ask(struct session *s, uint64_t *answer)
 	return 0;
 }
 
+/**
+ * session_begin() - Have the responder prepare for an operation.
+ * @session: of session_connect()
+ * @op: operation
+ *
+ * Return: 0 or STATUS_FAILED.
+ */
 int session_begin(struct session *s, enum perf_op op)
 {
 	uint64_t unused;
@@ -191,6 +210,14 @@ int session_begin(struct session *s, enum perf_op op)
 	return ask(s, &unused);
 }
 
+/**
+ * session_end() - Have the responder finish an operation.
+ * @session: of session_connect()
+ * @messages: number of messages that were sent; the responder waits for them
+ * @wrong: result: number of messages with wrong contents
+ *
+ * Return: 0 or STATUS_FAILED.
+ */
 int session_end(struct session *s, uint64_t messages, uint64_t *wrong)
 {
 	fprintf(s->out, "end %llu\n", (unsigned long long)messages);
@@ -320,6 +347,12 @@ static int open_for(struct session *s, struct perf_options *o,
 	return 0;
 }
 
+/**
+ * session_serve() - Be the responder for one client.
+ * @o: options of this side; the client's replace some of them
+ *
+ * Return: the exit status.
+ */
 int session_serve(const struct perf_options *o)
 {
 	struct perf_options theirs = *o;

@@ -192,6 +192,15 @@ static int measure(const struct perf_options *o, int a, int b, uint8_t *buf,
 	return 0;
 }
 
+/**
+ * perf_run_sockets() - Run the test udp or tcp.
+ * @o: options
+ * @result: result; the caller frees its samples
+ *
+ * Prints a message to stderr if it fails.
+ *
+ * Return: 0 or an exit status.
+ */
 int perf_run_sockets(const struct perf_options *o, struct perf_result *result)
 {
 	int type = o->test == PERF_TCP ? SOCK_STREAM : SOCK_DGRAM;

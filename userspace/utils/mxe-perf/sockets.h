@@ -6,15 +6,6 @@
 struct perf_options;
 struct perf_result;
 
-/**
- * perf_run_sockets() - Run the test udp or tcp.
- * @o: options
- * @result: result; the caller frees its samples
- *
- * Prints a message to stderr if it fails.
- *
- * Return: 0 or an exit status.
- */
 int perf_run_sockets(const struct perf_options *o, struct perf_result *result);
 
 #endif /* SOCKETS_H */

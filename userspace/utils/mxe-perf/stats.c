@@ -13,6 +13,14 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/**
+ * perf_percentile() - Get a percentile by the nearest-rank method.
+ * @sorted: samples in ascending order
+ * @n: number of samples
+ * @permille: 1 to 1000
+ *
+ * Return: one of the samples, or 0 if there are none.
+ */
 uint64_t perf_percentile(const uint64_t *sorted, uint64_t n,
 			 unsigned int permille)
 {
@@ -25,6 +33,12 @@ uint64_t perf_percentile(const uint64_t *sorted, uint64_t n,
 	return sorted[(rank ? rank : 1) - 1];
 }
 
+/**
+ * perf_summarize() - Sort samples and compute their statistics.
+ * @samples: any unit
+ * @n: number of samples; without samples all statistics are 0
+ * @stats: result, in the unit of the samples
+ */
 void perf_summarize(uint64_t *samples, uint64_t n, struct perf_stats *stats)
 {
 	double sum = 0;
@@ -45,6 +59,15 @@ void perf_summarize(uint64_t *samples, uint64_t n, struct perf_stats *stats)
 	stats->mean = sum / (double)n;
 }
 
+/**
+ * perf_histogram() - Count samples in buckets.
+ * @sorted: samples in ascending order
+ * @n: number of samples
+ * @buckets: result: buckets of equal width up to the 99th percentile, and one
+ *	for the samples above it
+ *
+ * Return: the number of buckets that are used.
+ */
 unsigned int perf_histogram(const uint64_t *sorted, uint64_t n,
 			    struct perf_bucket buckets[PERF_BUCKETS])
 {

@@ -418,6 +418,17 @@ static int post_all(struct tags *t)
 	return 0;
 }
 
+/**
+ * perf_run_tags() - Run the test tags with one number of tags.
+ * @o: options
+ * @tags: number of tags that are posted, at most PERF_MAX_TAGS
+ * @how: PERF_DEVICE, PERF_HASH or PERF_LIST
+ * @result: result; the caller frees its samples
+ *
+ * Prints a message to stderr if it fails.
+ *
+ * Return: 0 or an exit status.
+ */
 int perf_run_tags(const struct perf_options *o, uint32_t tags,
 		  enum perf_how how, struct perf_result *result)
 {
