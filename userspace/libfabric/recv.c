@@ -677,7 +677,7 @@ static ssize_t recv_shared(struct mxefi_srx *srx, uint64_t kind,
 
 /**
  * mxefi_recv() - Post a receive or find a message. Takes the lock itself.
- * @ep: endpoint
+ * @fid: endpoint
  * @kind: FI_MSG or FI_TAGGED
  * @m: buffers, tag and source
  * @flags: flags of the call

@@ -14,7 +14,7 @@ struct mxefi_recvs;
 struct mxefi_report;
 
 void mxefi_recv_setup(struct mxefi_ep *ep);
-ssize_t mxefi_recv(struct fid_ep *ep, uint64_t kind,
+ssize_t mxefi_recv(struct fid_ep *fid, uint64_t kind,
 		   const struct fi_msg_tagged *m, uint64_t flags);
 ssize_t mxefi_recv_start(const struct mxefi_handle *by, uint64_t kind,
 			 const struct fi_msg_tagged *m, uint64_t flags,

@@ -152,7 +152,7 @@ ssize_t mxefi_send_start(const struct mxefi_handle *by, uint64_t kind,
 
 /**
  * mxefi_send() - Send a message. Takes the lock itself.
- * @ep: endpoint
+ * @fid: endpoint
  * @kind: FI_MSG or FI_TAGGED
  * @m: message
  * @flags: flags of the call
@@ -186,7 +186,7 @@ ssize_t mxefi_send(struct fid_ep *fid, uint64_t kind,
 
 /**
  * mxefi_send_buf() - Send a message of one buffer. Takes the lock itself.
- * @ep: endpoint
+ * @fid: endpoint
  * @kind: FI_MSG or FI_TAGGED
  * @buf: data
  * @len: length of the data in bytes

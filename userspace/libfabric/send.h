@@ -16,7 +16,7 @@ struct mxefi_op;
 struct mxefi_report;
 struct mxefi_wr;
 
-ssize_t mxefi_send(struct fid_ep *ep, uint64_t kind,
+ssize_t mxefi_send(struct fid_ep *fid, uint64_t kind,
 		   const struct fi_msg_tagged *m, uint64_t flags,
 		   bool no_event);
 ssize_t mxefi_send_start(const struct mxefi_handle *by, uint64_t kind,
@@ -24,7 +24,7 @@ ssize_t mxefi_send_start(const struct mxefi_handle *by, uint64_t kind,
 			 const struct mxefi_report *report);
 void mxefi_send_submit(struct mxefi_op *op, struct mxefi_wr *wr,
 		       bool wants_fin);
-ssize_t mxefi_send_buf(struct fid_ep *ep, uint64_t kind, const void *buf,
+ssize_t mxefi_send_buf(struct fid_ep *fid, uint64_t kind, const void *buf,
 		       size_t len, uint64_t data, fi_addr_t dest, uint64_t tag,
 		       void *context, uint64_t flags, bool no_event);
 

@@ -570,7 +570,7 @@ static uint32_t mlx5_read_byte_len(struct ibv_cq_ex *ex)
 
 /**
  * exp_mlx5_sq_adopt_cq_ex() - Correct the completions of an extended CQ, too.
- * @cq: new extended CQ
+ * @ex: new extended CQ
  * @wc_flags: IBV_WC_EX_WITH_* flags with which it was created
  *
  * Return: 0 or ENOMEM.

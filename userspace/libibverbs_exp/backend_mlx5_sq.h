@@ -18,7 +18,7 @@ struct exp_mlx5_sq *exp_mlx5_sq_create(struct ibv_qp *qp,
 				       const struct ibv_qp_init_attr_ex *attr,
 				       bool swap);
 void exp_mlx5_sq_destroy(struct exp_mlx5_sq *sq);
-int exp_mlx5_sq_adopt_cq_ex(struct ibv_cq_ex *cq, uint64_t wc_flags);
+int exp_mlx5_sq_adopt_cq_ex(struct ibv_cq_ex *ex, uint64_t wc_flags);
 bool exp_mlx5_sq_signals_all(const struct exp_mlx5_sq *sq);
 void exp_mlx5_sq_begin(struct exp_mlx5_sq *sq);
 int exp_mlx5_sq_add(struct exp_mlx5_sq *sq, const struct ibv_exp_send_wr *wr);

@@ -39,7 +39,7 @@ EXP_FORK_HOLD(cqs, cqs.lock)
 
 /**
  * emu_cq_of() - Find the entry of a CQ that is not being destroyed.
- * @cq: the CQ
+ * @ibcq: the CQ
  *
  * Return: the entry, or NULL.
  */
@@ -50,7 +50,7 @@ struct emu_cq *emu_cq_of(const struct ibv_cq *ibcq)
 
 /**
  * emu_cq_lock() - Find the entry of any CQ, and lock it.
- * @cq: the CQ
+ * @ibcq: the CQ
  *
  * Return: the entry, or NULL if the CQ has none.
  */
@@ -128,9 +128,9 @@ static void forget(struct emu_cq *cq)
 /**
  * emu_cq_get() - Get the entry of a CQ, or create it.
  * @device: the device
- * @cq: the CQ
- * @is_new: true if @cq was created just now, so that the state of an earlier CQ
- *	at its address is dropped
+ * @ibcq: the CQ
+ * @is_new: true if @ibcq was created just now, so that the state of an earlier
+ *	CQ at its address is dropped
  *
  * Return: the entry, or NULL with errno.
  */
@@ -431,12 +431,12 @@ static int drain(struct emu_cq *cq, uint32_t want)
 
 /**
  * emu_cq_poll() - Implement ibv_poll_cq().
- * @cq: any CQ
+ * @ibcq: any CQ
  * @num: as for ibv_poll_cq()
  * @wc: as for ibv_poll_cq()
  * @n: set to the return value of ibv_poll_cq()
  *
- * Return: false if @cq has no entry. Nothing was done then.
+ * Return: false if @ibcq has no entry. Nothing was done then.
  */
 bool emu_cq_poll(struct ibv_cq *ibcq, int num, struct ibv_wc *wc, int *n)
 {
@@ -477,11 +477,11 @@ int emu_cq_next(struct emu_cq *cq)
 
 /**
  * emu_cq_notify() - Implement ibv_req_notify_cq().
- * @cq: any CQ
+ * @ibcq: any CQ
  * @solicited_only: as for ibv_req_notify_cq()
  * @ret: set to the return value of ibv_req_notify_cq()
  *
- * Return: false if @cq has no entry. Nothing was done then.
+ * Return: false if @ibcq has no entry. Nothing was done then.
  */
 bool emu_cq_notify(struct ibv_cq *ibcq, int solicited_only, int *ret)
 {
@@ -563,7 +563,7 @@ void emu_cq_tick(void)
 
 /**
  * emu_destroy_cq() - Implement ibv_destroy_cq().
- * @cq: any CQ
+ * @ibcq: any CQ
  * @std: function that destroys it
  *
  * While the CQ is dying, the program may still poll it, because the call may

@@ -103,17 +103,17 @@ static inline void emu_cq_rearm(struct emu_cq *cq)
 		cq->device->req_notify_cq(cq->cq, cq->armed - 1);
 }
 
-struct emu_cq *emu_cq_get(const struct emu_device *device, struct ibv_cq *cq,
+struct emu_cq *emu_cq_get(const struct emu_device *device, struct ibv_cq *ibcq,
 			  bool is_new);
 bool emu_cq_in_use(void);
 int emu_cq_attach(struct emu_qp *qp);
 void emu_cq_detach(struct emu_qp *qp);
-struct emu_cq *emu_cq_of(const struct ibv_cq *cq);
-struct emu_cq *emu_cq_lock(const struct ibv_cq *cq);
+struct emu_cq *emu_cq_of(const struct ibv_cq *ibcq);
+struct emu_cq *emu_cq_lock(const struct ibv_cq *ibcq);
 int emu_cq_next(struct emu_cq *cq);
-bool emu_cq_poll(struct ibv_cq *cq, int num, struct ibv_wc *wc, int *n);
-bool emu_cq_notify(struct ibv_cq *cq, int solicited_only, int *ret);
-int emu_destroy_cq(struct ibv_cq *cq, int (*std)(struct ibv_cq *cq));
+bool emu_cq_poll(struct ibv_cq *ibcq, int num, struct ibv_wc *wc, int *n);
+bool emu_cq_notify(struct ibv_cq *ibcq, int solicited_only, int *ret);
+int emu_destroy_cq(struct ibv_cq *ibcq, int (*std)(struct ibv_cq *ibcq));
 bool emu_cq_any_busy(void);
 void emu_cq_tick(void);
 

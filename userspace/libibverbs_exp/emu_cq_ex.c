@@ -154,7 +154,7 @@ static void take_over(struct ibv_cq_ex *ex)
 
 /**
  * emu_cq_ex_adopt() - Replace the functions of a new extended CQ.
- * @cq: the CQ
+ * @ex: the CQ
  * @wc_flags: IBV_WC_EX_WITH_* flags with which it was created
  *
  * The lock of the CQ is held from ibv_start_poll() to ibv_end_poll().

@@ -7,6 +7,6 @@
 
 struct ibv_cq_ex;
 
-int emu_cq_ex_adopt(struct ibv_cq_ex *cq, uint64_t wc_flags);
+int emu_cq_ex_adopt(struct ibv_cq_ex *ex, uint64_t wc_flags);
 
 #endif /* EXP_EMU_CQ_EX_H */

@@ -614,7 +614,7 @@ void emu_qp_post_begin(struct emu_qp *qp)
  * @qp: the send queue
  * @std: the request; for a masked atomic, without opcode and operands
  * @masked: operands of a masked atomic, or NULL
- * @wr: the request as the program passed it, of any type
+ * @program_wr: the request as the program passed it, of any type
  *
  * Return: 0, EINVAL, or ENOMEM if the send queue is full.
  */

@@ -92,7 +92,7 @@ void emu_qp_reset(struct emu_qp *qp);
 void emu_qp_forget_buffers(void);
 void emu_qp_post_begin(struct emu_qp *qp);
 int emu_qp_post_add(struct emu_qp *qp, const struct ibv_send_wr *std,
-		    const struct emu_masked *masked, void *wr);
+		    const struct emu_masked *masked, void *program_wr);
 void *emu_qp_post_end(struct emu_qp *qp, void *wr, int *err);
 void emu_qp_completion(struct emu_qp *qp, const struct ibv_wc *wc);
 

@@ -16,9 +16,8 @@
 /**
  * caps_sysfs() - Get the path where sysfs is mounted.
  *
- * Like libibverbs, ignores the environment of a set-user-ID program.
- *
- * Return: $SYSFS_PATH, which libibverbs uses as well, or "/sys".
+ * Return: $SYSFS_PATH, as libibverbs does, or "/sys", also in a set-user-ID
+ * program.
  */
 const char *caps_sysfs(void)
 {

@@ -162,7 +162,7 @@ static void print_json(const struct perf_options *o,
 /**
  * perf_print_result() - Print one line of the table, or one JSON object.
  * @o: options
- * @result: with sorted samples
+ * @r: with sorted samples
  * @first: true for the first result of the run
  * @out: where to
  */

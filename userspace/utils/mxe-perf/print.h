@@ -11,7 +11,7 @@ struct perf_result;
 
 void perf_print_head(const struct perf_options *o, FILE *out);
 void perf_print_result(const struct perf_options *o,
-		       const struct perf_result *result, bool first, FILE *out);
+		       const struct perf_result *r, bool first, FILE *out);
 void perf_print_end(const struct perf_options *o, FILE *out);
 
 #endif /* PRINT_H */

@@ -58,7 +58,7 @@ static struct session *session_new(int fd)
 
 /**
  * session_close() - Close the connection.
- * @session: of session_connect(), or NULL
+ * @s: of session_connect(), or NULL
  */
 void session_close(struct session *s)
 {
@@ -197,7 +197,7 @@ static int ask(struct session *s, uint64_t *answer)
 
 /**
  * session_begin() - Have the responder prepare for an operation.
- * @session: of session_connect()
+ * @s: of session_connect()
  * @op: operation
  *
  * Return: 0 or STATUS_FAILED.
@@ -212,7 +212,7 @@ int session_begin(struct session *s, enum perf_op op)
 
 /**
  * session_end() - Have the responder finish an operation.
- * @session: of session_connect()
+ * @s: of session_connect()
  * @messages: number of messages that were sent; the responder waits for them
  * @wrong: result: number of messages with wrong contents
  *

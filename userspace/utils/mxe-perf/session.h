@@ -18,9 +18,9 @@ struct session;
 struct session *session_connect(const struct perf_options *o,
 				const struct perf_address *own,
 				struct perf_address *peer);
-int session_begin(struct session *session, enum perf_op op);
-int session_end(struct session *session, uint64_t messages, uint64_t *wrong);
-void session_close(struct session *session);
+int session_begin(struct session *s, enum perf_op op);
+int session_end(struct session *s, uint64_t messages, uint64_t *wrong);
+void session_close(struct session *s);
 int session_serve(const struct perf_options *o);
 
 #endif /* SESSION_H */
