@@ -62,17 +62,17 @@ int mxefi_access_add(struct mxefi_op *op, const struct mxefi_access *access,
 
 static void push_data(const struct mxefi_rx *rx, const struct mxefi_msg *msg)
 {
-	const struct mxefi_completion event = {
-		.entry = {
-			.flags = FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA,
-			.len = msg->len,
-			.data = msg->data,
-		},
-		.src = FI_ADDR_NOTAVAIL,
-	};
+	uint64_t need = FI_RMA | FI_REMOTE_WRITE;
+	struct mxefi_completion *event;
 
-	if (rx->cq && rx->ep->caps & FI_RMA && rx->ep->caps & FI_REMOTE_WRITE)
-		mxefi_cq_push(rx->cq, &event);
+	if (!rx->cq || (rx->ep->caps & need) != need)
+		return;
+	event = mxefi_cq_begin(rx->cq, NULL, need | FI_REMOTE_CQ_DATA, 0);
+	if (!event)
+		return;
+	event->entry.len = msg->len;
+	event->entry.data = msg->data;
+	mxefi_cq_add(rx->cq);
 }
 
 static void on_access(struct mxefi_ep *ep, const struct mxefi_msg *msg)

@@ -61,10 +61,22 @@ static bool grow(struct mxefi_cq *cq)
 	return true;
 }
 
-/* Returns the place of the next event, or NULL if the queue is overrun. */
-static inline __attribute__((always_inline))
-struct mxefi_completion *next_event(struct mxefi_cq *cq)
+/**
+ * mxefi_cq_begin() - Begin to add an event.
+ * @cq: completion queue
+ * @context: context of the program
+ * @flags: flags of the completion
+ * @err: errno of libfabric, or 0
+ *
+ * Return: the event, without data and source. The caller completes it and calls
+ * mxefi_cq_add() at once. NULL if the queue is overrun.
+ */
+struct mxefi_completion *mxefi_cq_begin(struct mxefi_cq *cq, void *context,
+					uint64_t flags, int err)
 {
+	struct mxefi_completion *next;
+	struct fi_cq_err_entry *entry;
+
 	if (cq->overrun)
 		return NULL;
 	if (cq->count == cq->size && !grow(cq)) {
@@ -73,46 +85,7 @@ struct mxefi_completion *next_event(struct mxefi_cq *cq)
 		cq->overrun = true;
 		return NULL;
 	}
-	return &cq->ring[(cq->head + cq->count) % cq->size];
-}
-
-static void add_event(struct mxefi_cq *cq)
-{
-	cq->count++;
-	update_fd(cq, cq->count == 1);
-	mxefi_progress_wake(cq->dom);
-}
-
-/**
- * mxefi_cq_push() - Add an event and wake those that wait for it.
- * @cq: completion queue
- * @event: event, which is copied
- */
-void mxefi_cq_push(struct mxefi_cq *cq, const struct mxefi_completion *event)
-{
-	struct mxefi_completion *next = next_event(cq);
-
-	if (!next)
-		return;
-	*next = *event;
-	add_event(cq);
-}
-
-/**
- * mxefi_cq_push_op() - Add the event of an operation that has no data.
- * @cq: completion queue
- * @context: context of the program
- * @flags: flags of the completion
- * @err: errno of libfabric, or 0
- */
-void mxefi_cq_push_op(struct mxefi_cq *cq, void *context, uint64_t flags,
-		      int err)
-{
-	struct mxefi_completion *next = next_event(cq);
-	struct fi_cq_err_entry *entry;
-
-	if (!next)
-		return;
+	next = &cq->ring[(cq->head + cq->count) % cq->size];
 	/* All that programs read: see take() and cq_readerr(). */
 	entry = &next->entry;
 	entry->op_context = context;
@@ -125,7 +98,18 @@ void mxefi_cq_push_op(struct mxefi_cq *cq, void *context, uint64_t flags,
 	entry->err = err;
 	entry->prov_errno = err;
 	next->src = FI_ADDR_NOTAVAIL;
-	add_event(cq);
+	return next;
+}
+
+/**
+ * mxefi_cq_add() - Add the event that mxefi_cq_begin() has returned.
+ * @cq: completion queue, whose waiting threads are woken
+ */
+void mxefi_cq_add(struct mxefi_cq *cq)
+{
+	cq->count++;
+	update_fd(cq, cq->count == 1);
+	mxefi_progress_wake(cq->dom);
 }
 
 /*

@@ -38,9 +38,9 @@ struct mxefi_cq {
 int mxefi_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 		  struct fid_cq **cq, void *context);
 
-void mxefi_cq_push(struct mxefi_cq *cq, const struct mxefi_completion *event);
-void mxefi_cq_push_op(struct mxefi_cq *cq, void *context, uint64_t flags,
-		      int err);
+struct mxefi_completion *mxefi_cq_begin(struct mxefi_cq *cq, void *context,
+					uint64_t flags, int err);
+void mxefi_cq_add(struct mxefi_cq *cq);
 bool mxefi_cq_empty(const struct mxefi_cq *cq);
 
 #endif /* MXEFI_CQ_H */

@@ -198,8 +198,8 @@ static void fail(struct mxefi_deferred *work, int err)
 	cq = flags[work->type] & FI_RECV ? by->rx->cq : by->tx->cq;
 	mxefi_cntr_count(work->is_deferred ? work->cntr :
 			 mxefi_context_cntr(by, flags[work->type]), true);
-	if (cq)
-		mxefi_cq_push_op(cq, context_of(work), flags[work->type], err);
+	if (cq && mxefi_cq_begin(cq, context_of(work), flags[work->type], err))
+		mxefi_cq_add(cq);
 }
 
 static bool is_recv(enum fi_op_type type)

@@ -20,22 +20,31 @@
 
 /**
  * mxefi_match_new() - Allocate a receive.
- * @args: its members
+ * @recvs: queues that it is for
+ * @from: peer that it is from, or NULL
+ * @cntr: counter of its own, or NULL
  *
- * Return: the receive, or NULL if memory is short.
+ * Return: the receive, whose other members are 0, or NULL if memory is short.
  */
-struct mxefi_recv *mxefi_match_new(const struct mxefi_recv *args)
+struct mxefi_recv *mxefi_match_new(struct mxefi_recvs *recvs,
+				   struct mxefi_peer *from,
+				   struct mxefi_cntr *cntr)
 {
+	/* calloc() does not use the cache of the thread. */
 	struct mxefi_recv *recv = malloc(sizeof(*recv));
 
 	if (!recv)
 		return NULL;
-	*recv = *args;
-	if (recv->from)
-		to_conn(recv->from)->kept++;
-	recv->holds_cntr = recv->cntr;
-	if (recv->holds_cntr)
-		recv->cntr->users++;
+	*recv = (struct mxefi_recv){
+		.recvs = recvs,
+		.from = from,
+		.cntr = cntr,
+		.holds_cntr = cntr,
+	};
+	if (from)
+		to_conn(from)->kept++;
+	if (cntr)
+		cntr->users++;
 	return recv;
 }
 

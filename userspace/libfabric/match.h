@@ -81,7 +81,9 @@ int mxefi_match_set_min(struct mxefi_recvs *recvs, const void *optval,
 			size_t optlen);
 void mxefi_match_teardown(struct mxefi_recvs *recvs);
 void mxefi_match_forget(const struct mxefi_rx *rx);
-struct mxefi_recv *mxefi_match_new(const struct mxefi_recv *args);
+struct mxefi_recv *mxefi_match_new(struct mxefi_recvs *recvs,
+				   struct mxefi_peer *from,
+				   struct mxefi_cntr *cntr);
 void mxefi_match_free(struct mxefi_recv *recv);
 struct mxefi_recv *mxefi_match_arrival(struct mxefi_rx *rx,
 				       const struct mxefi_conn *conn,

@@ -136,6 +136,7 @@ void mxefi_op_free(struct mxefi_op *op)
 void mxefi_op_put(struct mxefi_op *op, int err)
 {
 	struct mxefi_ep *ep = op->ep;
+	struct mxefi_cq *cq = op->tx->cq;
 
 	/* The first error says what happened, the others follow from it. */
 	if (err && !op->err)
@@ -146,9 +147,9 @@ void mxefi_op_put(struct mxefi_op *op, int err)
 		op->peer->begun--;
 	if (!ep->closing) {
 		mxefi_cntr_count(op->cntr, op->err);
-		if (op->tx->cq && (op->completion || op->err))
-			mxefi_cq_push_op(op->tx->cq, op->context, op->flags,
-					 op->err);
+		if (cq && (op->completion || op->err) &&
+		    mxefi_cq_begin(cq, op->context, op->flags, op->err))
+			mxefi_cq_add(cq);
 	}
 	mxefi_op_free(op);
 }

@@ -137,7 +137,7 @@ static void rx_done(struct mxefi_work *work, const struct ibv_wc *wc)
 	struct mxefi_ep *ep = rx->ep;
 	struct mxefi_conn *conn;
 	size_t unexpected = ep->unexpected_bytes;
-	struct mxefi_msg msg;
+	const struct mxefi_msg *msg = (const struct mxefi_msg *)rx->buf;
 	bool is_dct;
 
 	if (ep->closing)
@@ -150,26 +150,26 @@ static void rx_done(struct mxefi_work *work, const struct ibv_wc *wc)
 	conn = mxefi_conn_by_qpn(ep, wc->qp_num);
 	is_dct = ep->dct && wc->qp_num == ep->dct->dct_num;
 	if (wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
-		msg = (struct mxefi_msg){
+		const struct mxefi_msg access = {
 			.type = MXEFI_MSG_ACCESS,
 			.flags = MXEFI_MSG_HAS_DATA | MXEFI_MSG_WRITES,
 			.data = be32toh(wc->imm_data),
 			.len = wc->byte_len,
 		};
+
 		if (conn)
 			mxefi_conn_confirm(conn);
 		if (conn || is_dct)
-			ep->on_access(ep, &msg);
-	} else if (wc->byte_len >= sizeof(msg)) {
-		memcpy(&msg, rx->buf, sizeof(msg));
+			ep->on_access(ep, &access);
+	} else if (wc->byte_len >= sizeof(*msg)) {
 		if (is_dct)
-			conn = mxefi_conn_by_token(ep, msg.token);
-		if (msg.type == MXEFI_MSG_ACCESS && (conn || is_dct))
-			ep->on_access(ep, &msg);
+			conn = mxefi_conn_by_token(ep, msg->token);
+		if (msg->type == MXEFI_MSG_ACCESS && (conn || is_dct))
+			ep->on_access(ep, msg);
 		else if (conn)
-			take_message(conn, is_dct ? msg.qpn : wc->qp_num, &msg,
-				     rx->buf + sizeof(msg),
-				     wc->byte_len - sizeof(msg));
+			take_message(conn, is_dct ? msg->qpn : wc->qp_num, msg,
+				     rx->buf + sizeof(*msg),
+				     wc->byte_len - sizeof(*msg));
 	}
 	/* The program has to receive what is kept before it gets more. */
 	if (ep->unexpected_bytes > unexpected &&

@@ -52,28 +52,36 @@ static void send_fin(struct mxefi_conn *conn, uint32_t epoch,
 
 /* ---- delivery ---------------------------------------------------------- */
 
-/* Adds an event of a message of a peer, or of no peer. */
-static void push_event(const struct mxefi_rx *rx,
-		       const struct fi_cq_err_entry *entry,
-		       struct mxefi_conn *conn, bool completion)
+/*
+ * Begins the event of a message of a peer, or of no peer. Returns NULL if the
+ * program gets none.
+ */
+static struct mxefi_completion *begin_event(const struct mxefi_rx *rx,
+					    void *context, uint64_t flags,
+					    struct mxefi_conn *conn,
+					    bool completion, int err)
 {
+	struct mxefi_completion *event;
 	uint64_t caps = rx->ep->caps;
-	struct mxefi_completion event = {
-		.entry = *entry,
-		.src = FI_ADDR_NOTAVAIL,
-	};
+	fi_addr_t src = FI_ADDR_NOTAVAIL;
+	bool is_unknown = false;
 
 	if (conn && caps & FI_SOURCE) {
-		event.src = mxefi_route_source(&conn->peer);
-		if (event.src == FI_ADDR_NOTAVAIL && caps & FI_SOURCE_ERR &&
-		    !entry->err) {
-			event.entry.err = FI_EADDRNOTAVAIL;
-			event.entry.prov_errno = FI_EADDRNOTAVAIL;
-			event.from = conn->peer.addr;
-		}
+		src = mxefi_route_source(&conn->peer);
+		is_unknown = src == FI_ADDR_NOTAVAIL &&
+			     caps & FI_SOURCE_ERR && !err;
 	}
-	if (rx->cq && (completion || event.entry.err))
-		mxefi_cq_push(rx->cq, &event);
+	if (is_unknown)
+		err = FI_EADDRNOTAVAIL;
+	if (!rx->cq || !(completion || err))
+		return NULL;
+	event = mxefi_cq_begin(rx->cq, context, flags, err);
+	if (!event)
+		return NULL;
+	event->src = src;
+	if (is_unknown)
+		event->from = conn->peer.addr;
+	return event;
 }
 
 /* Describes a message in an event. */
@@ -101,43 +109,55 @@ static bool reports(const struct mxefi_recv *recv)
 	return recv->completion || (recv->by_rx && !recv->rx->selective);
 }
 
-/* Ends a receive and frees it. */
-static void complete_recv(struct mxefi_recv *recv)
+/* Adds the event of a receive. @len bytes of the message, and @over more. */
+static void push_recv(const struct mxefi_recv *recv, const struct mxefi_msg *msg,
+		      uint64_t flags, size_t len, size_t over, int err)
+{
+	const struct mxefi_rx *rx = recv->rx;
+	struct mxefi_completion *event =
+		begin_event(rx, recv->context, flags, recv->conn, reports(recv),
+			    err);
+
+	if (!event)
+		return;
+	set_message(&event->entry, msg);
+	event->entry.len = len;
+	event->entry.olen = over;
+	if (recv->iov_count)
+		event->entry.buf = recv->iov[0].iov_base;
+	mxefi_cq_add(rx->cq);
+}
+
+/* Ends a receive, of a message or canceled, and frees it. */
+static void complete_recv(struct mxefi_recv *recv, const struct mxefi_msg *msg)
 {
 	const struct mxefi_rx *rx = recv->rx;
 	struct mxefi_recv *multi = recv->parent;
 	size_t room = mxefi_iov_len(recv->iov, recv->iov_count);
-	struct fi_cq_err_entry event = {
-		.op_context = recv->context,
-		.flags = event_flags(recv->tagged),
-		.err = recv->err,
-	};
+	uint64_t flags = event_flags(recv->tagged);
+	size_t len = msg->len, over = 0;
+	int err = recv->err;
 
-	set_message(&event, &recv->msg);
 	/* An atomic that fails has changed nothing. */
-	if (recv->err && recv->msg.type == MXEFI_MSG_ATOMIC)
-		event.len = 0;
-	if (event.len > room) {
-		event.olen = event.len - room;
-		event.len = room;
-		if (!event.err)
-			event.err = FI_ETRUNC;
+	if (err && msg->type == MXEFI_MSG_ATOMIC)
+		len = 0;
+	if (len > room) {
+		over = len - room;
+		len = room;
+		err = err ? : FI_ETRUNC;
 	}
-	event.prov_errno = event.err;
-	if (recv->iov_count)
-		event.buf = recv->iov[0].iov_base;
 	/* The last message of a buffer says that the buffer is free. */
 	if (multi && !--multi->parts && multi->retired) {
-		event.flags |= FI_MULTI_RECV;
+		flags |= FI_MULTI_RECV;
 		if (multi != recv)
 			mxefi_match_free(multi);
 	}
 	if (recv->multi && !recv->parts)
-		event.flags |= FI_MULTI_RECV;
+		flags |= FI_MULTI_RECV;
 	if (!rx->ep->closing) {
 		mxefi_cntr_count(recv->has_cntr ? recv->cntr : rx->recv_cntr,
-				 event.err);
-		push_event(rx, &event, recv->conn, reports(recv));
+				 err);
+		push_recv(recv, msg, flags, len, over, err);
 	}
 	/* Messages that are being read still refer to a canceled buffer. */
 	if (!recv->parts)
@@ -152,7 +172,7 @@ static void put_read(struct mxefi_recv *recv, int err)
 		return;
 	if (!recv->rx->ep->closing)
 		send_fin(recv->conn, recv->epoch, &recv->msg, recv->err);
-	complete_recv(recv);
+	complete_recv(recv, &recv->msg);
 }
 
 static bool read_complete(struct mxefi_wr *wr, int err)
@@ -246,10 +266,10 @@ static void on_room(struct mxefi_ep *ep)
 }
 
 /* Executes an atomic on its receive buffer. */
-static void execute(struct mxefi_recv *recv, const uint8_t *operands)
+static void execute(struct mxefi_recv *recv, const struct mxefi_msg *msg,
+		    const uint8_t *operands)
 {
 	uint8_t results[MXEFI_MAX_TAGGED_SIZE];
-	const struct mxefi_msg *msg = &recv->msg;
 	bool fetches = msg->atomic.form != MXEFI_BASE;
 
 	/* The initiator of an older epoch has reported an error. */
@@ -261,7 +281,7 @@ static void execute(struct mxefi_recv *recv, const uint8_t *operands)
 		recv->err = FI_ECONNABORTED;
 	send_results(recv->conn, recv->epoch, msg, recv->err, results,
 		     fetches && !recv->err ? msg->len : 0);
-	complete_recv(recv);
+	complete_recv(recv, msg);
 }
 
 static void deliver(struct mxefi_recv *recv, struct mxefi_conn *conn,
@@ -272,13 +292,13 @@ static void deliver(struct mxefi_recv *recv, struct mxefi_conn *conn,
 
 	recv->conn = conn;
 	recv->epoch = epoch;
-	recv->msg = *msg;
 	if (msg->type == MXEFI_MSG_RTS) {
+		recv->msg = *msg;
 		start_reads(recv);
 		return;
 	}
 	if (msg->type == MXEFI_MSG_ATOMIC) {
-		execute(recv, data);
+		execute(recv, msg, data);
 		return;
 	}
 	for (size_t i = 0; i < recv->iov_count && left; i++) {
@@ -293,7 +313,7 @@ static void deliver(struct mxefi_recv *recv, struct mxefi_conn *conn,
 	}
 	if (msg->flags & MXEFI_MSG_WANT_FIN)
 		send_fin(conn, epoch, msg, 0);
-	complete_recv(recv);
+	complete_recv(recv, msg);
 }
 
 static void deliver_unexpected(struct mxefi_recv *recv,
@@ -439,7 +459,7 @@ static bool cancel(struct mxefi_recvs *recvs, const void *context, bool any)
 	recv->err = FI_ECANCELED;
 	/* A shared context has no completion queue. */
 	if (recv->rx)
-		complete_recv(recv);
+		complete_recv(recv, &recv->msg);
 	else if (!recv->parts)
 		mxefi_match_free(recv);
 	return true;
@@ -480,28 +500,25 @@ static void discard(struct mxefi_unexpected *u)
 	free(u);
 }
 
-static ssize_t peek(const struct mxefi_rx *rx, const struct mxefi_recv *recv,
-		    uint64_t flags)
+static ssize_t peek(const struct mxefi_recv *recv, uint64_t flags)
 {
+	const struct mxefi_rx *rx = recv->rx;
+	struct mxefi_completion *event;
 	struct mxefi_unexpected *u;
-	struct fi_cq_err_entry event = {
-		.op_context = recv->context,
-		.flags = event_flags(true),
-		.tag = recv->tag,
-	};
 
 	if (!rx->cq)
 		return -FI_ENOCQ;
 	/* Finds every message whose arrival the sender knows of. */
 	mxefi_progress(rx->ep->dom);
 	u = mxefi_match_find(recv);
-	if (u) {
-		set_message(&event, &u->msg);
-	} else {
-		event.err = FI_ENOMSG;
-		event.prov_errno = FI_ENOMSG;
+	event = begin_event(rx, recv->context, event_flags(true),
+			    u ? u->conn : NULL, true, u ? 0 : FI_ENOMSG);
+	if (event) {
+		event->entry.tag = recv->tag;
+		if (u)
+			set_message(&event->entry, &u->msg);
+		mxefi_cq_add(rx->cq);
 	}
-	push_event(rx, &event, u ? u->conn : NULL, true);
 	if (u && flags & FI_CLAIM) {
 		mxefi_match_claim(u, recv->context);
 	} else if (u && flags & FI_DISCARD) {
@@ -512,48 +529,40 @@ static ssize_t peek(const struct mxefi_rx *rx, const struct mxefi_recv *recv,
 }
 
 /* Receives or discards a message that a peek has claimed. */
-static ssize_t claim(const struct mxefi_rx *rx, const struct mxefi_recv *args,
-		     uint64_t flags)
+static ssize_t claim(struct mxefi_recv *recv, uint64_t flags)
 {
-	struct mxefi_unexpected *u = mxefi_match_claimed(rx->recvs,
-							 args->context);
-	struct fi_cq_err_entry event = {
-		.op_context = args->context,
-		.flags = event_flags(true),
-	};
-	struct mxefi_recv *recv;
+	struct mxefi_unexpected *u = mxefi_match_claimed(recv->recvs,
+							 recv->context);
+	struct mxefi_completion *event;
 
 	if (!u)
 		return -FI_EINVAL;
-	if (flags & FI_DISCARD) {
-		set_message(&event, &u->msg);
-		push_event(rx, &event, u->conn, reports(args));
-		discard(u);
+	if (!(flags & FI_DISCARD)) {
+		deliver_unexpected(recv, u);
 		return 0;
 	}
-	recv = mxefi_match_new(args);
-	if (!recv) {
-		u->conn->kept++;
-		u->next = rx->recvs->claimed;
-		rx->recvs->claimed = u;
-		return -FI_ENOMEM;
+	event = begin_event(recv->rx, recv->context, event_flags(true), u->conn,
+			    reports(recv), 0);
+	if (event) {
+		set_message(&event->entry, &u->msg);
+		mxefi_cq_add(recv->rx->cq);
 	}
-	deliver_unexpected(recv, u);
+	discard(u);
+	mxefi_match_free(recv);
 	return 0;
 }
 
-static ssize_t post(const struct mxefi_recv *args)
+static ssize_t post(struct mxefi_recv *recv)
 {
-	bool is_over = args->rx && has_ended(args->rx->ep);
-	struct mxefi_recv *recv, *taken;
+	struct mxefi_recvs *recvs = recv->recvs;
+	struct mxefi_rx *rx = recv->rx;
+	bool is_over = rx && has_ended(rx->ep);
 	struct mxefi_unexpected *u;
+	struct mxefi_recv *taken;
 	bool is_part;
 
-	if (is_over && !mxefi_match_find(args))
-		return args->rx->ep->dom->lost ? -FI_ENODEV : -FI_ENOTCONN;
-	recv = mxefi_match_new(args);
-	if (!recv)
-		return -FI_ENOMEM;
+	if (is_over && !mxefi_match_find(recv))
+		return rx->ep->dom->lost ? -FI_ENODEV : -FI_ENOTCONN;
 	taken = mxefi_match_post(recv, true, &u);
 	while (taken) {
 		is_part = taken != recv;
@@ -562,13 +571,13 @@ static ssize_t post(const struct mxefi_recv *args)
 		 * The last message of a buffer frees it, and so does the end of
 		 * the connection.
 		 */
-		if (!is_part || !mxefi_match_is_posted(args->recvs, recv))
+		if (!is_part || !mxefi_match_is_posted(recvs, recv))
 			break;
 		taken = mxefi_match_post(recv, false, &u);
 	}
 	/* A buffer for several messages may still be posted. */
 	if (is_over)
-		cancel_all(args->rx->ep);
+		cancel_all(rx->ep);
 	return 0;
 }
 
@@ -602,36 +611,46 @@ static ssize_t start(struct mxefi_recvs *recvs, struct mxefi_rx *rx,
 		     const struct fi_msg_tagged *m, uint64_t flags,
 		     const struct mxefi_report *report)
 {
-	struct mxefi_recv recv = {
-		.recvs = recvs,
-		.rx = rx,
-		.context = m->context,
-		.completion = report ? report->to_cq : flags & FI_COMPLETION,
-		.by_rx = !report,
-		.has_cntr = report && report->to_cntr,
-		.cntr = report ? report->cntr : NULL,
-		.tagged = kind == FI_TAGGED,
-		.tag = kind == FI_TAGGED ? m->tag : 0,
-		.ignore = kind == FI_TAGGED ? m->ignore : 0,
-		.multi = flags & FI_MULTI_RECV,
-		.iov_count = m->iov_count,
-	};
-	int ret = check(recvs, caps, kind, m, flags);
+	struct mxefi_peer *from = NULL;
+	struct mxefi_recv *recv;
+	ssize_t ret = check(recvs, caps, kind, m, flags);
 
 	if (ret)
 		return ret;
 	if (caps & FI_DIRECTED_RECV && m->addr != FI_ADDR_UNSPEC) {
-		recv.from = mxefi_route_get(rx->ep, m->addr);
-		if (!recv.from)
+		from = mxefi_route_get(rx->ep, m->addr);
+		if (!from)
 			return -FI_EINVAL;
 	}
-	if (flags & FI_PEEK)
-		return peek(rx, &recv, flags);
-	for (size_t i = 0; i < m->iov_count; i++) {
-		recv.iov[i] = m->msg_iov[i];
-		recv.desc[i] = m->desc ? m->desc[i] : NULL;
+	recv = mxefi_match_new(recvs, from, report ? report->cntr : NULL);
+	if (!recv)
+		return -FI_ENOMEM;
+	recv->rx = rx;
+	recv->context = m->context;
+	recv->completion = report ? report->to_cq : flags & FI_COMPLETION;
+	recv->by_rx = !report;
+	recv->has_cntr = report && report->to_cntr;
+	recv->multi = flags & FI_MULTI_RECV;
+	if (kind == FI_TAGGED) {
+		recv->tagged = true;
+		recv->tag = m->tag;
+		recv->ignore = m->ignore;
 	}
-	return flags & FI_CLAIM ? claim(rx, &recv, flags) : post(&recv);
+	recv->iov_count = m->iov_count;
+	for (size_t i = 0; i < m->iov_count; i++) {
+		recv->iov[i] = m->msg_iov[i];
+		recv->desc[i] = m->desc ? m->desc[i] : NULL;
+	}
+	if (flags & FI_PEEK) {
+		ret = peek(recv, flags);
+		mxefi_match_free(recv);
+		return ret;
+	}
+	ret = flags & FI_CLAIM ? claim(recv, flags) : post(recv);
+	/* No receive that is posted or has a message returns an error. */
+	if (ret)
+		mxefi_match_free(recv);
+	return ret;
 }
 
 /**
