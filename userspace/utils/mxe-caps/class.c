@@ -16,8 +16,8 @@
 /**
  * caps_sysfs() - Get the path where sysfs is mounted.
  *
- * Return: $SYSFS_PATH, as libibverbs does, or "/sys", also in a set-user-ID
- * program.
+ * Return: as in libibverbs, $SYSFS_PATH, or "/sys" if that is not set or the
+ * program is set-user-ID.
  */
 const char *caps_sysfs(void)
 {
