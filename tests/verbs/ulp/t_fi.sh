@@ -4,11 +4,10 @@
 # The provider mxe of libfabric: output of fi_info, messages by fi_pingpong and
 # t_fi_msg, connections by t_fi_cm, names by t_fi_name, what programs open by
 # t_fi_open, peers that are killed by t_fi_death, a device that is removed by
-# t_fi_remove, forged hellos by t_fi_hello, bounds by t_fi_bounds and
-# t_fi_memory, all atomics by t_fi_atomic, and messages over DC by t_fi_dc_msg.
-# t_fi_exit ends with an open domain. Then messages on a wire that loses,
-# repeats and reorders packets. t_fi_by_dc.sh runs more over DC and on such a
-# wire.
+# t_fi_remove, forged hellos by t_fi_hello, all atomics by t_fi_atomic, and
+# messages over DC by t_fi_dc_msg. t_fi_exit ends with an open domain. Then
+# messages on a wire that loses, repeats and reorders packets. t_fi_by_dc.sh
+# runs more, over DC and on such a wire.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -76,8 +75,6 @@ check 'peers that are killed' t_fi_death
 check 'a device that is removed' t_fi_remove
 topo_gids mxe2 || bail_out "mxe2 has no addresses"
 check 'forged hellos' t_fi_hello
-check 'bounds of messages and requests' t_fi_bounds
-check 'the kernel memory of a connection' t_fi_memory
 BEFORE=$(counter mxe2 masked_atomics_executed)
 check 'all pairs of operation and datatype' t_fi_atomic
 AFTER=$(counter mxe2 masked_atomics_executed)

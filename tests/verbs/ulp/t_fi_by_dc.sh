@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # The provider mxe of libfabric: tests of t_fi.sh once more over the dynamically
-# connected (DC) transport, many peers by t_fi_dc, and connections, messages and
-# all atomics on a wire that loses, repeats and reorders packets.
+# connected (DC) transport, many peers by t_fi_dc, bounds by t_fi_bounds and
+# t_fi_memory over RC and DC, and connections, messages and all atomics on a
+# wire that loses, repeats and reorders packets.
 
 # shellcheck disable=SC2317  # functions that "check" runs
 
@@ -27,7 +28,9 @@ check 'tagged messages and atomics, peeks, directed and multiple receives' \
 check 'peers that are killed' by_dc t_fi_death
 check 'forged hellos' by_dc t_fi_hello
 check 'bounds of messages and requests' by_dc t_fi_bounds
+check '... over RC' t_fi_bounds
 check 'the kernel memory of a connection' by_dc t_fi_memory
+check '... over RC' t_fi_memory
 check 'netem: 3 % lost, 3 % duplicated, reordered, both ways' topo_netem \
 	delay 200us 100us loss 3% duplicate 3% reorder 25% 50%
 check '... connections' t_fi_cm

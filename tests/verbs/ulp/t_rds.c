@@ -353,7 +353,7 @@ static void test_atomic(struct test *t, int type, const char *name)
 		args.m_cswp.swap_mask = 0xff;
 	}
 	ask_for(t, FILL, 9);
-	args.cookie = ask_for(t, SHARE, 3000).cookie;
+	args.cookie = ask_for(t, SHARE, 1500).cookie;
 	/*
 	 * The answer holds the memory until it is acknowledged, which net/rds
 	 * does with the next message.

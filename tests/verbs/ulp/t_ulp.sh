@@ -25,7 +25,7 @@ MODULE=${MXE_MODULES:-$TOP}/kernel/examples/masked_locks.ko
 PORT=7471
 # Rounds of each client that runs to its end.
 ROUNDS=${MXE_UML:+40}
-ROUNDS=${ROUNDS:-150}
+ROUNDS=${ROUNDS:-75}
 
 # tell NAMESPACE FILE WORD...: writes a command to the module from a namespace.
 # "-" is the initial one. (ip netns exec would hide debugfs.)
