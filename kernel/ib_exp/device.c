@@ -67,8 +67,7 @@ void ib_exp_device_del(struct ib_exp_device *dev)
 }
 
 /**
- * ib_exp_device_put() - Drop a reference, the last of which ends remove()'s
- * wait.
+ * ib_exp_device_put() - Drop a reference. remove() waits for the last one.
  * @dev: the device
  *
  * Context: Any.

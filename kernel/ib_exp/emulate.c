@@ -174,7 +174,7 @@ static void ib_exp_op_done(struct ib_cq *cq, struct ib_wc *wc)
 
 /**
  * ib_exp_emulate() - Execute a masked atomic as a loop of compare-and-swaps.
- * @qp: the QP, of which the caller holds a reference
+ * @qp: the QP; the caller holds a reference to it
  * @wr: the request, which ib_exp_post_send_slow() has validated
  * @result: CPU address of the SGE's 8 bytes
  *

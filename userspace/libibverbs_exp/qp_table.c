@@ -71,7 +71,7 @@ void exp_qp_forget(const struct ibv_qp *qp)
 /**
  * exp_qp_add() - Add the entry of a new QP.
  * @qp: the QP
- * @new: its entry, of which the table takes ownership
+ * @new: its entry; the table takes ownership of it
  */
 void exp_qp_add(struct ibv_qp *qp, struct exp_qp *new)
 {
